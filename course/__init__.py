@@ -1,0 +1,13 @@
+"""What the lessons of "Guessing Ahead" import once they have built it.
+
+models        toy models of one type: model(tokens) -> (T, V)
+speculative   the accept/reject rule and the loop around it
+exact         the exact law of any sampler
+stats         tests of a sampler against an exact law
+trace         one generation, written down move by move
+check         answers marked with a reason
+draw          figures, each with a sentence that says what it shows
+machine       what this computer's memory and arithmetic can do (numba, torch)
+transformer   a small causal transformer (torch)
+widgets       two explorers for JupyterLab and the page
+"""

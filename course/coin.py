@@ -1,0 +1,107 @@
+"""A coin that is not tossed yet: what course.exact hands to a sampler in place of a uniform draw.
+
+Nothing is known about it but the comparisons made so far: each new one splits the interval that it
+may still lie in. Adding and multiplying keep it a coin. Every use that has no finite list of outcomes
+is refused with NotEnumerable.
+"""
+import bisect
+import math
+import operator
+
+import numpy as np
+
+TINY = 1e-15  # a branch less likely than this is rounding: p / q = 1 - 1e-16 is no chance
+
+OPERATORS = {np.less: operator.lt, np.less_equal: operator.le, np.greater: operator.gt,
+             np.greater_equal: operator.ge, np.multiply: operator.mul, np.add: operator.add,
+             np.subtract: operator.sub, np.true_divide: operator.truediv, np.negative: operator.neg}
+
+
+class NotEnumerable(TypeError):
+    """The sampler uses randomness in a way that has no finite list of outcomes."""
+
+
+class Coin:
+    """scale * u + shift, where u is uniform on [0, 1) and known through comparisons alone."""
+
+    __slots__ = ("chooser", "scale", "shift", "interval")
+
+    def __init__(self, chooser, scale=1.0, shift=0.0, interval=None):
+        self.chooser, self.scale, self.shift = chooser, scale, shift
+        self.interval = [0.0, 1.0] if interval is None else interval  # shared by all made from one u
+
+    def _u_below(self, t):
+        """Is u below t? Told by the interval if it can be, else by a branch that narrows it."""
+        low, high = self.interval
+        share = min(max((t - low) / (high - low), 0.0), 1.0)
+        below = self.chooser.branch((share, 1 - share)) == 0
+        if TINY < share < 1 - TINY:
+            self.interval[:] = (low, t) if below else (t, high)
+        return below
+
+    def _compare(self, op, other):
+        if isinstance(other, Coin):
+            if other is self:
+                return op(0, 0)
+            raise NotEnumerable("two random draws are compared with each other")
+        if isinstance(other, np.ndarray):
+            flat = [self._compare(op, t) for t in other.ravel()]
+            return np.array(flat, dtype=bool).reshape(other.shape)
+        if self.scale == 0 or math.isnan(other):
+            return bool(op(self.shift, other))
+        below = self._u_below((float(other) - self.shift) / self.scale) == (self.scale > 0)
+        return below if op in (operator.lt, operator.le) else not below  # a tie has chance zero
+
+    def __lt__(self, other): return self._compare(operator.lt, other)
+    def __le__(self, other): return self._compare(operator.le, other)
+    def __gt__(self, other): return self._compare(operator.gt, other)
+    def __ge__(self, other): return self._compare(operator.ge, other)
+
+    def _affine(self, scale, shift):
+        if isinstance(scale, Coin) or isinstance(shift, Coin):
+            raise NotEnumerable("two random draws are combined")
+        if isinstance(scale, np.ndarray) or isinstance(shift, np.ndarray):
+            pairs = np.broadcast(scale, shift)
+            coins = np.empty(pairs.shape, dtype=object)
+            coins.flat = [self._affine(a, b) for a, b in pairs]
+            return coins
+        return Coin(self.chooser, self.scale * scale, self.shift * scale + shift, self.interval)
+
+    def __mul__(self, k): return self._affine(k, 0.0)
+    def __add__(self, k): return self._affine(1.0, k)
+    def __truediv__(self, k): return self._affine(1 / k, 0.0)
+    def __sub__(self, k): return self._affine(1.0, -k)
+    def __neg__(self): return self._affine(-1.0, 0.0)
+    def __rsub__(self, k): return self._affine(-1.0, k)
+    __rmul__, __radd__ = __mul__, __add__
+
+    def _as_number(self, *_):
+        raise NotEnumerable("a uniform draw is used as a number, not compared with one")
+
+    __float__ = __int__ = __bool__ = __rtruediv__ = __pow__ = __format__ = __eq__ = __ne__ = _as_number
+    __hash__ = _as_number
+
+    def __repr__(self):
+        return "a uniform draw, known by comparisons alone"
+
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        self._as_number()
+
+    def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
+        """NumPy's operators are the operators above, mirrored if need be; the rest refuses."""
+        op = OPERATORS.get(ufunc)
+        if op is None or method != "__call__" or kwargs:
+            raise NotEnumerable(f"{ufunc.__name__}() of a uniform draw")
+        if len(inputs) == 1 or isinstance(inputs[0], Coin):
+            return op(*inputs)
+        mirrored = {operator.lt: operator.gt, operator.le: operator.ge, operator.gt: operator.lt,
+                    operator.ge: operator.le, operator.mul: operator.mul, operator.add: operator.add,
+                    operator.sub: lambda coin, k: -coin + k}.get(op, Coin._as_number)
+        return mirrored(self, inputs[0])
+
+    def __array_function__(self, func, types, args, kwargs):
+        if func is np.searchsorted and len(args) > 1 and args[1] is self and not kwargs.get("sorter"):
+            return bisect.bisect_left(list(args[0]), self)
+        raise NotEnumerable(f"{func.__name__}() of a uniform draw")

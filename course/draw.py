@@ -1,0 +1,208 @@
+"""Figures. Every function returns (fig, alt): the picture, and the sentence that replaces it.
+
+Blue, striped or solid, is the target p; vermillion, dotted or dashed, is the draft q; grey is where
+both agree. Nothing else has these colours. The title of a figure is its finding. course.mplstyle
+beside this file holds the rest of the look. Left out: anything that moves (course.widgets does that).
+"""
+import base64
+import functools
+import html
+import io
+import pathlib
+
+import matplotlib.pyplot as plt
+import numpy as np
+from IPython.display import display
+
+P, Q = "#0072B2", "#D55E00"  # Okabe-Ito blue and vermillion: target and draft, in every figure
+INK, GREY, PALE = "#222222", "#CFCFCF", "#F4F4F4"
+OTHERS = [INK, "#009E73", "#7B3F8C", "#777777"]  # curves that are neither target nor draft
+DASHES = ["-", "--", "-.", ":"]
+MARKS = ["o", "s", "^", "D"]
+
+
+def _styled(draw):
+    """draw, run in the course's own style."""
+    @functools.wraps(draw)
+    def styled(*args, **options):
+        with plt.style.context(pathlib.Path(__file__).with_name("course.mplstyle")):
+            return draw(*args, **options)
+    return styled
+
+
+def show(fig, alt):
+    """Display fig once, as HTML whose img carries alt: Lab, the site and nbconvert all honour it."""
+    buffer = io.BytesIO()
+    fig.savefig(buffer, format="png", dpi=130, metadata={"Software": None})  # no version in the bytes
+    plt.close(fig)
+    png = base64.b64encode(buffer.getvalue()).decode()
+    page = (f'<figure class="course-figure"><img alt="{html.escape(alt)}" style="max-width:100%" '
+            f'width="{fig.get_figwidth() * 100:.0f}" src="data:image/png;base64,{png}"></figure>')
+    display({"text/html": page, "text/plain": alt}, raw=True)
+
+
+def table(header, rows):
+    """Display rows under header: an HTML table for readers, aligned columns for text/plain."""
+    cells = [[str(c) for c in row] for row in [header, *rows]]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    lines = ["  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)).rstrip() for row in cells]
+
+    def line(row, tag):
+        return "<tr>" + "".join(f"<{tag}>{html.escape(c)}</{tag}>" for c in row) + "</tr>"
+    page = (f'<table class="course-table"><thead>{line(cells[0], "th")}</thead><tbody>'
+            + "".join(line(row, "td") for row in cells[1:]) + "</tbody></table>")
+    display({"text/html": page, "text/plain": "\n".join(lines)}, raw=True)
+
+
+@_styled
+def overlap(p, q, names, title=None):
+    """The accept/reject picture of p and q, (V,) each: grey kept, blue owed, vermillion thrown away."""
+    p, q = np.asarray(p, dtype=float), np.asarray(q, dtype=float)
+    kept, x, top = np.minimum(p, q), np.arange(len(p)), max(p.max(), q.max())
+    fig, ax = plt.subplots()
+    ax.bar(x, p - kept, 0.72, bottom=kept, color="white", edgecolor=P, hatch="///", linewidth=1.5)
+    ax.bar(x, q - kept, 0.72, bottom=kept, color="white", edgecolor=Q, hatch="...", linewidth=1.5)
+    _hatch_in_edge_colour(ax)
+    ax.bar(x, kept, 0.72, color=GREY, edgecolor="#777777")
+    for i in x:
+        if kept[i] > 0.04 * top:
+            ax.text(i, kept[i] / 2, f"kept {kept[i]:.2g}", ha="center", va="center")
+        for word, high, colour in (("owed", p[i], P), ("thrown away", q[i], Q)):
+            if high - kept[i] > 1e-9:
+                ax.text(i, high + 0.015 * top, f"{word} {high - kept[i]:.2g}", ha="center",
+                        va="bottom", color=colour, fontweight="bold")
+    ax.set_xticks(x, names)
+    ax.tick_params(axis="x", length=0)
+    ax.set(ylabel="probability", ylim=(0, 1.15 * top))
+    ax.set_title(title or f"The draft keeps {kept.sum():.0%}; the residual repays the rest")
+    owed = ", ".join(f"{n} {v:.2g}" for n, v in zip(names, p - kept, strict=True) if v > 1e-9)
+    return fig, (f"Bar chart of target p and draft q over {len(p)} tokens: they share "
+                 f"{kept.sum():.2g}. A rejection must draw again what p has above q: {owed or 'nothing'}.")
+
+
+def _hatch_in_edge_colour(ax):
+    for patch in ax.patches:
+        patch.set_hatchcolor(patch.get_edgecolor())
+
+
+@_styled
+def laws(bars, names, title, alt, ylabel="probability"):
+    """Grouped bars: bars is {label: (V,)}; labels "target ..." and "draft ..." get their colours."""
+    fig, ax = plt.subplots()
+    others, width = iter(zip(OTHERS[3:] + OTHERS[1:3], ["", "\\\\", "xx"], strict=True)), 0.8 / len(bars)
+    for k, (label, values) in enumerate(bars.items()):
+        colour, hatch = ((P, "") if label.startswith("target") else (Q, "..")
+                         if label.startswith("draft") else next(others))
+        x = np.arange(len(names)) + (k - (len(bars) - 1) / 2) * width
+        ax.bar(x, values, width * 0.92, color=colour, hatch=hatch, label=label)
+    ax.set_xticks(range(len(names)), names)
+    ax.tick_params(axis="x", length=0)
+    ax.set(ylabel=ylabel)
+    ax.set_title(title)
+    fig.legend(loc="outside lower center", ncols=min(3, len(bars)))
+    return fig, alt
+
+
+@_styled
+def curves(x, lines, title, alt, xlabel, ylabel, log="", band=None):
+    """Lines with their names at the right end: lines is {label: (len(x),)}; log is "", "x", "y" or "xy".
+
+    band is (low, high, words): a pale band across the figure, with what it means. A label that starts
+    with "target" or "draft" gets that colour.
+    """
+    fig, ax = plt.subplots()
+    others = iter(zip(OTHERS, DASHES, MARKS, strict=True))
+    ends = []
+    for label, values in lines.items():
+        colour, dash, mark = ((P, "-", "o") if label.startswith("target") else (Q, "--", "s")
+                              if label.startswith("draft") else next(others))
+        ax.plot(x, values, color=colour, linestyle=dash, marker=mark, label=label)
+        ends.append((values[-1], label, colour))
+    if "x" in log:
+        ax.set_xscale("log", base=2)
+        ax.set_xticks(x, [f"{v:g}" for v in x])
+        ax.minorticks_off()
+    if "y" in log:
+        ax.set_yscale("log")
+    else:
+        ax.set_ylim(bottom=0)
+    if band:
+        ax.axhspan(band[0], band[1], color=PALE, zorder=0)
+        ax.text(0.01, band[1], band[2], transform=ax.get_yaxis_transform(), va="bottom", fontsize=10)
+    _label_ends(ax, x[-1], ends)
+    ax.set(xlabel=xlabel, ylabel=ylabel)
+    ax.set_title(title)
+    return fig, alt
+
+
+def _label_ends(ax, x, ends):
+    """Names beside the last points, pushed apart where they would overlap."""
+    low = -np.inf
+    for y, label, colour in sorted(ends):
+        at = ax.transData.transform((x, y))[1]
+        low = max(at, low + 17)  # pixels
+        ax.annotate(label, (x, y), xytext=(8, (low - at) * 72 / ax.figure.dpi),
+                    textcoords="offset points", va="center", color=colour, fontweight="bold",
+                    annotation_clip=False)
+
+
+@_styled
+def grid(cells, rows, columns, title, alt, xlabel="", ylabel="", words=("", "×")):
+    """A table of 0 and 1, (rows, columns): dark cells with a sign, so that no colour alone speaks."""
+    cells = np.asarray(cells, dtype=int)
+    fig, ax = plt.subplots(figsize=(0.9 + 0.62 * len(columns) + 1.6, 1.3 + 0.42 * len(rows)))
+    ax.pcolormesh(cells, cmap=plt.matplotlib.colors.ListedColormap([PALE, "#5B5B5B"]), vmin=0, vmax=1,
+                  edgecolors="white", linewidth=2)
+    for (i, j), on in np.ndenumerate(cells):
+        ax.text(j + 0.5, i + 0.5, words[on], ha="center", va="center",
+                color="white" if on else INK)
+    ax.invert_yaxis()
+    ax.set_xticks(np.arange(len(columns)) + 0.5, columns)
+    ax.set_yticks(np.arange(len(rows)) + 0.5, rows)
+    ax.tick_params(length=0)
+    ax.grid(False)
+    ax.spines[:].set_visible(False)
+    ax.set(xlabel=xlabel, ylabel=ylabel)
+    ax.set_title(title)
+    return fig, alt
+
+
+LOOKS = {"kept": (GREY, ""), "replaced": ("white", "///"), "bonus": (P, ""), "prompt": (PALE, ""),
+         "thrown away": ("white", "...")}
+
+
+@_styled
+def rounds(lines, title, alt):
+    """Rounds of a generation as rows of boxes: lines is a list of lists of (word, look), look in LOOKS.
+
+    "kept" grey, "replaced" blue stripes, "bonus" solid blue, "thrown away" vermillion dots.
+    """
+    width = max(8, *(len(line) for line in lines))
+    fig, ax = plt.subplots(figsize=(0.9 + 0.8 * width, 1.1 + 0.55 * len(lines)))
+    for i, line in enumerate(lines):
+        for j, (word, look) in enumerate(line):
+            face, hatch = LOOKS[look]
+            edge = {"thrown away": Q, "replaced": P, "bonus": P}.get(look, "#777777")
+            ax.bar(j, 0.8, 0.92, bottom=i + 0.1, color=face, edgecolor=edge, hatch=hatch, linewidth=1.5)
+            ax.text(j, i + 0.5, word, ha="center", va="center", fontweight="bold",
+                    color="white" if look == "bonus" else INK,
+                    bbox={"facecolor": face, "edgecolor": "none", "pad": 1.5} if hatch else None)
+    _hatch_in_edge_colour(ax)
+    ax.set(ylim=(len(lines), 0), xlim=(-0.6, width - 0.4))
+    ax.set_yticks(np.arange(len(lines)) + 0.5, [f"round {i + 1}" for i in range(len(lines))])
+    ax.set_xticks([])
+    ax.tick_params(length=0)
+    ax.grid(False)
+    ax.spines[:].set_visible(False)
+    looks = [look for look in LOOKS if any(look == part for line in lines for _, part in line)]
+    fig.legend(handles=[_swatch(look) for look in looks], loc="outside lower center", ncols=len(looks))
+    ax.set_title(title)
+    return fig, alt
+
+
+def _swatch(look):
+    face, hatch = LOOKS[look]
+    edge = {"thrown away": Q, "replaced": P, "bonus": P}.get(look, "#777777")
+    patch = plt.matplotlib.patches.Patch(facecolor=face, edgecolor=edge, hatch=hatch, label=look)
+    patch.set_hatchcolor(edge)
+    return patch

@@ -1,0 +1,97 @@
+"""Speculative sampling (Leviathan et al. 2023, Algorithm 1): p is the target's law, q the draft's.
+
+A model maps T tokens to laws (T, V); row t is the law of token t + 1. Lessons 05 and 06 write every
+function of this module before they import it. Left out: batches, caches, temperature (wrap the model).
+"""
+import operator
+
+import numpy as np
+
+from course.models import as_law, as_tokens, rows
+
+DUST = 1e-12  # less than this is rounding
+
+
+def sample(probs, rng):
+    """One token id drawn from probs, shape (V,)."""
+    return _draw(as_law(probs), rng)
+
+
+def _draw(law, rng):
+    """One token id from a law that has been looked at already."""
+    return int(rng.choice(len(law), p=law))
+
+
+def accept(x, p, q, rng):
+    """Keep token x, drawn from q, with probability min(1, p[x] / q[x])?
+
+    p and q are whole laws (V,). Strict, and without a division: u can be 0, and so can p[x].
+    """
+    return bool(rng.random() * q[x] < p[x])
+
+
+def residual(p, q):
+    """The law (V,) to draw from after a rejection: what p has above q, scaled to add up to 1.
+
+    Raises ValueError if nothing is left (p equals q: no token is ever rejected). Leviathan, Alg. 1.
+    """
+    p, q = as_law(p, "p"), as_law(q, "q")
+    if len(p) != len(q):
+        raise ValueError(f"p has {len(p)} entries, q has {len(q)}: share one vocabulary")
+    owed = np.maximum(p - q, 0.0)  # (V,), adds up to 1 - alpha
+    if owed.max() <= DUST:
+        raise ValueError("p equals q: every token is accepted, so there is nothing to draw again")
+    return owed / owed.sum()
+
+
+def speculate(target, draft, tokens, gamma, rng):
+    """One round: gamma draft passes, ONE target pass, 1 to gamma + 1 new tokens as a list."""
+    tokens, gamma = as_tokens(tokens), _count(gamma, "gamma")
+    guesses, q = [], []
+    for _ in range(gamma):
+        q.append(rows(draft, tokens + guesses, "draft")[-1])  # (V,)
+        guesses.append(_draw(q[-1], rng))
+    size = len(q[0]) if q else None
+    p = rows(target, tokens + guesses, "target", size)[-(gamma + 1):]  # row i judges guess i
+    for i, x in enumerate(guesses):
+        if not accept(x, p[i], q[i], rng) and (p[i] - q[i]).max() > DUST:
+            return guesses[:i] + [_draw(residual(p[i], q[i]), rng)]
+        # A rejection with nothing owed is rounding: laws computed in float32 may add up to 1 - 1e-7.
+        # In float64, where p equals q, it cannot happen: u < 1, so u * q[x] < q[x]. Keep the token.
+    return guesses + [_draw(p[gamma], rng)]  # all kept: the last row gives one token more
+
+
+def generate(target, draft, prompt, n_new, gamma, rng, end=None):
+    """prompt plus exactly n_new tokens, with the law that the target alone would give them.
+
+    With end, stops right after the first end token among the new ones.
+    """
+    return _write(lambda tokens: speculate(target, draft, tokens, gamma, rng), prompt, n_new, end)
+
+
+def autoregress(target, prompt, n_new, rng, end=None):
+    """prompt plus exactly n_new tokens by the target alone, one pass a token; end as in generate."""
+    return _write(lambda tokens: [_draw(rows(target, tokens, "target")[-1], rng)],
+                  prompt, n_new, end)
+
+
+def _write(next_tokens, prompt, n_new, end):
+    """prompt plus what rounds of next_tokens(tokens) give, cut at n_new tokens or after end."""
+    tokens, length = as_tokens(prompt), len(prompt) + _count(n_new, "n_new")
+    while len(tokens) < length:
+        for x in next_tokens(tokens)[:length - len(tokens)]:
+            tokens.append(x)
+            if x == end:
+                return tokens
+    return tokens
+
+
+def _count(n, name):
+    """n as an int from 0 on."""
+    try:
+        n = operator.index(n)
+    except TypeError:
+        raise ValueError(f"{name} must be a whole number, not {n!r}") from None
+    if n < 0:
+        raise ValueError(f"{name} is {n}: it must be 0 or more")
+    return n

@@ -1,0 +1,148 @@
+"""Is a sampler's law the one we want? Exactly where it can be enumerated, and by sampling.
+
+One policy for the whole course. Exact: distance 1e-12 or less. Sampled: any outcome that the law
+forbids fails at once; then every outcome gets an exact binomial tail by itself, and one more tail is
+for faults spread thinly over many outcomes: the first half of the runs names the outcomes that came
+too often, the second half puts these to the test together. The smallest tail, times the number of
+tails, is held against the alarm level (Bonferroni), so the stated level is true for any law. Left out:
+comparing two samples as if one were exact, and chi-squared, whose level is not true in small cells.
+"""
+from collections import Counter
+from typing import NamedTuple
+
+import numpy as np
+from scipy.stats import binom, norm
+
+from course.coin import NotEnumerable
+from course.exact import TooManyPaths, law as exact_law
+
+EXACT = 1e-12  # distances up to this are rounding
+FEWEST = 20  # expected runs of an outcome; rarer ones are pooled
+POWER = 0.999  # with which check_law catches the smallest distance that it states
+
+
+class Tail(NamedTuple):
+    """The least likely thing in a sample: its tail probability, and what it is."""
+
+    chance: float  # of a count so far off, times the number of tails looked at; at most 1
+    outcome: tuple | None  # the outcome it is about; None: many outcomes together, a few rare ones
+    seen: int
+    expected: float
+
+
+def total_variation(law, other):
+    """Half the summed differences of two laws, dicts {outcome: probability} or arrays (V,)."""
+    if isinstance(law, dict):
+        return sum(abs(law.get(x, 0.0) - other.get(x, 0.0)) for x in law.keys() | other.keys()) / 2
+    return float(abs(np.asarray(law) - np.asarray(other)).sum() / 2)
+
+
+def count(sampler, n, seed):
+    """A list of two Counters: what n // 2 runs of sampler(rng) gave, and what the other half gave."""
+    rng = np.random.default_rng(seed)
+    return [Counter(as_outcome(sampler(rng)) for _ in range(n // 2)) for _ in range(2)]
+
+
+def as_outcome(result):
+    """What a sampler returned, as the tuple of ints that laws use for it."""
+    return tuple(int(x) for x in result) if np.iterable(result) else (int(result),)
+
+
+def smallest_tail(halves, law):
+    """The Tail of two Counters of runs (as count gives them) against the exact law."""
+    runs = [sum(half.values()) for half in halves]
+    names, probs = _pooled(law, sum(runs))
+    seen = np.array([[half[x] for x in names[:-1]] for half in halves], dtype=int).reshape(2, -1)
+    seen = np.column_stack([seen, np.array(runs) - seen.sum(axis=1)])  # (2, outcomes)
+    tails = _two_sided(seen.sum(axis=0), sum(runs), probs)
+    suspects = seen[0] > runs[0] * probs  # named by the first half ...
+    together = _two_sided(seen[1][suspects].sum(), runs[1], probs[suspects].sum())  # ... then tried
+    if together <= tails.min():
+        expected = runs[1] * probs[suspects].sum()
+        return _tail(together, len(tails) + 1, None, seen[1][suspects].sum(), expected)
+    i = int(tails.argmin())
+    return _tail(tails[i], len(tails) + 1, names[i], seen[:, i].sum(), sum(runs) * probs[i])
+
+
+def _tail(chance, tails, outcome, seen, expected):
+    return Tail(float(min(1.0, chance * tails)), outcome, int(seen), float(expected))
+
+
+def _pooled(law, n):
+    """Outcomes and their probabilities; the last outcome, None, stands for all the rare ones."""
+    common = sorted(x for x, w in law.items() if w * n >= FEWEST)
+    probs = np.array([law[x] for x in common])
+    return [*common, None], np.append(probs, max(0.0, 1 - probs.sum()))
+
+
+def _two_sided(seen, n, probs):
+    """The chance that a binomial count is at least as far out as seen, on its side, times two."""
+    probs = np.clip(probs, 0.0, 1.0)
+    return np.minimum(1.0, 2 * np.minimum(binom.cdf(seen, n, probs), binom.sf(seen - 1, n, probs)))
+
+
+def smallest_distance(law, n, alarm=1e-6):
+    """The smallest total variation that n runs catch with probability POWER, in any direction.
+
+    The hardest direction for single tails moves every outcome by the same number of its standard
+    deviations. There the tail over the suspects must catch it: the first half names a share of them
+    rightly, and the second half sees that share of the distance, give or take both halves' chance
+    (normal approximation; tests/test_stats.py simulates it).
+    """
+    _, probs = _pooled(law, n)
+    deviations, half = np.sqrt(probs * (1 - probs)), np.sqrt(n / 2)
+    even = np.sqrt((deviations**2).sum()) / max(deviations.sum(), 1e-300)
+    needed, low, high = norm.isf(alarm / 2 / (len(probs) + 1)), 0.0, 1.0
+    for _ in range(50):  # what is seen grows with the distance: halve the bracket
+        distance = (low + high) / 2
+        right = norm.cdf(2 * distance * half / max(deviations.sum(), 1e-300))
+        seen = distance * (2 * right - 1) * half / 0.5
+        naming = 2 * distance * even * np.sqrt(right * (1 - right)) * half / 0.5
+        caught = seen - needed > norm.isf(1 - POWER) * np.hypot(1, naming)
+        low, high = (low, distance) if caught else (distance, high)
+    return high
+
+
+def runs_needed(law, smallest, alarm=1e-6):
+    """The number of runs (even) that catches a distance of smallest with probability POWER."""
+    n = 1000
+    while smallest_distance(law, n, alarm) > smallest:
+        n = int(n * 1.05)
+    return n + n % 2
+
+
+def check_law(sampler, law, seed, alarm=1e-6, smallest=0.02, emitted=None, max_paths=20_000):
+    """Print three lines on whether sampler(rng) follows law; AssertionError if it does not.
+
+    law is a dict {outcome: probability}; emitted is the sampler's exact law where that was computed
+    in another way (exact.generation_law), else it is enumerated in up to max_paths paths.
+    """
+    print(f"exact:   {_exactly(sampler, law, emitted, max_paths)}")
+    n = runs_needed(law, smallest, alarm)
+    halves = count(sampler, n, seed)
+    for x in sum(halves, Counter()):
+        if law.get(x, 0.0) == 0:
+            raise AssertionError(f"the law forbids {x}, and the sampler gave it")
+    tail = smallest_tail(halves, law)
+    print(f"sampled: n = {n:,}, seed = {seed}, smallest tail {tail.chance:.2g}, "
+          f"alarm below {alarm:g}")
+    print(f"power:   a distance of {smallest:g} is caught with probability {POWER}")
+    if tail.chance < alarm:
+        name = "the outcomes that came too often" if tail.outcome is None else f"outcome {tail.outcome}"
+        raise AssertionError(f"{name}: {tail.seen} times, expected {tail.expected:.1f}; chance "
+                             f"{tail.chance:.2g} if the law were right")
+
+
+def _exactly(sampler, law, emitted, max_paths):
+    """A sentence on the exact distance; AssertionError that names the outcome that is most off."""
+    try:
+        emitted = exact_law(sampler, max_paths) if emitted is None else emitted
+    except (NotEnumerable, TooManyPaths) as error:
+        return f"not enumerated ({error})"
+    distance = total_variation(emitted, law)
+    if distance > EXACT:
+        worst = max(sorted(emitted.keys() | law.keys()),
+                    key=lambda x: abs(emitted.get(x, 0.0) - law.get(x, 0.0)))
+        raise AssertionError(f"the law is off by {distance:.4f}: outcome {worst} has probability "
+                             f"{emitted.get(worst, 0.0):.4f}, wanted {law.get(worst, 0.0):.4f}")
+    return f"distance {distance:.0e}, {emitted.paths:,} paths".replace("0e+00", "0")

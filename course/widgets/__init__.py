@@ -1,0 +1,131 @@
+"""Two explorers: the p/q explorer of lesson 05 and the stepper of lesson 06.
+
+Their logic is JavaScript, one file each (pq.js, stepper.js), so that one source lives as an anywidget
+in JupyterLab and, mounted by mount.js, on a page without a kernel. What a notebook stores is a static
+table with the state as JSON, no widget state. Left out: anything that plays by itself.
+"""
+import html
+import json
+import pathlib
+
+import anywidget
+import numpy as np
+import traitlets
+
+from course.models import as_law, as_tokens, markov
+from course.speculative import DUST, residual
+from course.trace import cells, columns, trace
+
+HERE = pathlib.Path(__file__).parent
+WORDS = ("first", "second", "third", "fourth", "fifth")
+BOTH = {"sync": True, "state": True}  # a trait that JavaScript reads and the static twin stores
+
+
+class Explorer(anywidget.AnyWidget):
+    """An anywidget that also shows itself as a table, which a page without a kernel can wake up."""
+
+    _css = HERE / "widgets.css"
+    _file = _caption = ""
+
+    def _cells(self):
+        """The static twin: rows of words, the head first."""
+        raise NotImplementedError
+
+    def _repr_mimebundle_(self, include=None, exclude=None):
+        live, about = super()._repr_mimebundle_()
+        state = {name: getattr(self, name) for name in sorted(self.trait_names(state=True))}
+        page = (f'<div class="course-widget" data-widget="{self._file}" '
+                f'data-state="{html.escape(json.dumps(state))}">'
+                f"{_as_html(self._caption, self._cells())}</div>")
+        words = f"{self._caption}\n{columns(self._cells())}"
+        return {**live, "text/plain": words, "text/html": page}, about
+
+
+class PQ(Explorer):
+    """Move p and q, choose a rule, and see which law comes out. p, q: laws (V,), V from 2 to 5."""
+
+    _esm, _file = HERE / "pq.js", "pq"
+    _caption = "p and q, and what comes out (run the cell to move them)"
+    names, start = traitlets.List().tag(**BOTH), traitlets.List().tag(**BOTH)
+    p, q = traitlets.List().tag(**BOTH), traitlets.List().tag(**BOTH)
+
+    def __init__(self, p, q, names=None):
+        p, q = as_law(p, "p").tolist(), as_law(q, "q").tolist()
+        super().__init__(p=p, q=q, start=[p, q], names=_names(names, len(p), WORDS))
+
+    @traitlets.validate("p", "q")
+    def _law(self, proposal):
+        law, name = as_law(proposal["value"], proposal["trait"].name), proposal["trait"].name
+        if len(law) != len(self.names or law):
+            raise ValueError(f"{name} has {len(law)} entries for {len(self.names)} tokens: "
+                             "p and q share one vocabulary")
+        return list(proposal["value"])  # as it came: a changed value would be sent back to the page
+
+    def _cells(self):
+        p, q = np.array(self.p), np.array(self.q)
+        kept, owed = np.minimum(p, q), np.maximum(p - q, 0)
+        again = residual(p, q) if owed.max() > DUST else np.full(len(p), np.nan)
+        out = kept + (1 - kept.sum()) * np.nan_to_num(again)
+        numbers = np.array([p, q, kept, owed, q - kept, again, out])
+        numbers = np.column_stack([numbers, numbers.sum(axis=1)]).T  # (V + 1, 7), sums last
+        head = ["token", "p", "q", "kept", "owed", "thrown away", "residual", "comes out"]
+        return [head] + [[name] + ["-" if np.isnan(v) else f"{v:.2f}" for v in row]
+                         for name, row in zip([*self.names, "sum"], numbers)]
+
+
+class Stepper(Explorer):
+    """One generation, move by move, on a list of coins; the models are tables (V, V), as for markov.
+
+    Row x of a table is the law after token x. coins: see course.trace for their order.
+    """
+
+    _esm, _file = HERE / "stepper.js", "stepper"
+    _caption = "One generation, round by round (run the cell to step through it)"
+    names, prompt = traitlets.List().tag(**BOTH), traitlets.List().tag(**BOTH)
+    target, draft = traitlets.List().tag(**BOTH), traitlets.List().tag(**BOTH)
+    gamma, n_new = traitlets.Int().tag(**BOTH), traitlets.Int().tag(**BOTH)
+    coins = traitlets.List().tag(**BOTH)
+
+    def __init__(self, target, draft, prompt, gamma, n_new, coins, names=None):
+        known = list(range(len(target)))
+        target, draft = (markov(table)(known).tolist() for table in (target, draft))
+        if len(target) != len(draft):
+            raise ValueError(f"target has {len(target)} tokens, draft has {len(draft)}: "
+                             "both must share one vocabulary")
+        if n_new < 1:
+            raise ValueError(f"n_new is {n_new}: the stepper needs one token to write")
+        names = _names(names, len(target), "ABCDEFGHIJKLMNOPQRSTUVWXYZ")
+        super().__init__(target=target, draft=draft, prompt=as_tokens(prompt, len(target)),
+                         gamma=gamma, n_new=n_new, coins=[float(u) for u in coins], names=names)
+        self.rows()  # raises here, not in the browser, if the coins do not suffice
+
+    def rows(self):
+        """The rows of course.trace.trace for this state."""
+        return trace(markov(self.target), markov(self.draft), self.prompt, self.gamma, self.n_new,
+                     self.coins)
+
+    def _cells(self):
+        return cells(self.rows(), self.names)
+
+
+def _names(names, size, usual):
+    """The words for size tokens: names, or the usual ones. Raises ValueError that says how many."""
+    names = [str(word) for word in (usual[:size] if names is None else names)]
+    if not 2 <= size <= len(usual):
+        raise ValueError(f"{size} tokens: this explorer shows 2 to {len(usual)}")
+    if len(names) != size:
+        raise ValueError(f"{len(names)} names for {size} tokens: give one word a token")
+    return names
+
+
+def _as_html(caption, rows):
+    """Rows of words, the head first, as an HTML table."""
+    def line(words, tag, scope):
+        first, *rest = (html.escape(word) for word in words)
+        return (f'<tr><th scope="{scope}">{first}</th>'
+                + "".join(f"<{tag}>{word}</{tag}>" for word in rest) + "</tr>")
+
+    head = line(rows[0], 'th scope="col"', "col").replace('</th scope="col">', "</th>")
+    body = "".join(line(row, "td", "row") for row in rows[1:])
+    return (f"<table><caption>{html.escape(caption)}</caption><thead>{head}</thead>"
+            f"<tbody>{body}</tbody></table>")
