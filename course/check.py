@@ -1,7 +1,7 @@
 """Answers marked with a reason rather than a tick. Keeps no score, calls no network, never raises.
 
-The questions stand in questions.toml: for every option, the idea behind it and what is right or wrong
-with that idea. On a page without a kernel the options open with a click; in a notebook the reader puts
+The questions of lesson 05 stand in questions/05.toml: for every option, the idea behind it and what is
+right or wrong with that idea. On a page without a kernel the options open with a click; in a notebook the reader puts
 a letter in the cell and the cell answers.
 """
 import html
@@ -10,7 +10,9 @@ import re
 import tomllib
 from dataclasses import dataclass
 
-_BANK = tomllib.loads(pathlib.Path(__file__).with_name("questions.toml").read_text("utf-8"))
+QUESTIONS = {name: entry
+             for file in sorted(pathlib.Path(__file__).with_name("questions").glob("*.toml"))
+             for name, entry in tomllib.loads(file.read_text("utf-8")).items()}
 
 
 @dataclass(frozen=True)
@@ -39,8 +41,8 @@ class Verdict:
 
 
 def choice(question, answer="?"):
-    """The Verdict on a letter for the question with this name in questions.toml."""
-    entry = _BANK.get(question)
+    """The Verdict on a letter for the question of this name."""
+    entry = QUESTIONS.get(question)
     if entry is None:
         return Verdict(False, f'There is no question "{question}". Is the name spelled right?', "unknown")
     options = tuple((o["letter"], o["text"], o["reason"]) for o in entry["options"])

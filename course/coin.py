@@ -2,7 +2,7 @@
 
 Nothing is known about it but the comparisons made so far: each new one splits the interval that it
 may still lie in. Adding and multiplying keep it a coin. Every use that has no finite list of outcomes
-is refused with NotEnumerable.
+is refused with NotEnumerable, and the refusal is noted: a sampler that catches it gains nothing.
 """
 import bisect
 import math
@@ -11,10 +11,15 @@ import operator
 import numpy as np
 
 TINY = 1e-15  # a branch less likely than this is rounding: p / q = 1 - 1e-16 is no chance
+FAR = 1e3  # u + 1e17 has lost its digits: beyond this shift a threshold is not exact to 1e-12
 
 OPERATORS = {np.less: operator.lt, np.less_equal: operator.le, np.greater: operator.gt,
              np.greater_equal: operator.ge, np.multiply: operator.mul, np.add: operator.add,
-             np.subtract: operator.sub, np.true_divide: operator.truediv, np.negative: operator.neg}
+             np.subtract: operator.sub, np.true_divide: operator.truediv,
+             np.negative: operator.neg}
+MIRRORED = {operator.lt: operator.gt, operator.le: operator.ge, operator.gt: operator.lt,
+            operator.ge: operator.le, operator.mul: operator.mul, operator.add: operator.add,
+            operator.sub: lambda coin, k: -coin + k}
 
 
 class NotEnumerable(TypeError):
@@ -43,13 +48,17 @@ class Coin:
         if isinstance(other, Coin):
             if other is self:
                 return op(0, 0)
-            raise NotEnumerable("two random draws are compared with each other")
+            self.chooser.refuse("two random draws are compared with each other")
+        self._want_double(other)
         if isinstance(other, np.ndarray):
             flat = [self._compare(op, t) for t in other.ravel()]
             return np.array(flat, dtype=bool).reshape(other.shape)
         if self.scale == 0 or math.isnan(other):
             return bool(op(self.shift, other))
-        below = self._u_below((float(other) - self.shift) / self.scale) == (self.scale > 0)
+        t = (float(other) - self.shift) / self.scale
+        if 0 < t < 1 and abs(self.shift) > FAR * abs(self.scale):
+            self.chooser.refuse("a uniform draw is compared after its digits were rounded away")
+        below = self._u_below(t) == (self.scale > 0)
         return below if op in (operator.lt, operator.le) else not below  # a tie has chance zero
 
     def __lt__(self, other): return self._compare(operator.lt, other)
@@ -58,31 +67,48 @@ class Coin:
     def __ge__(self, other): return self._compare(operator.ge, other)
 
     def _affine(self, scale, shift):
+        """scale * self + shift, a new Coin (or an array of them) made from the same u."""
         if isinstance(scale, Coin) or isinstance(shift, Coin):
-            raise NotEnumerable("two random draws are combined")
+            self.chooser.refuse("two random draws are combined")
+        self._want_double(scale)
+        self._want_double(shift)
         if isinstance(scale, np.ndarray) or isinstance(shift, np.ndarray):
             pairs = np.broadcast(scale, shift)
             coins = np.empty(pairs.shape, dtype=object)
             coins.flat = [self._affine(a, b) for a, b in pairs]
             return coins
-        return Coin(self.chooser, self.scale * scale, self.shift * scale + shift, self.interval)
+        scale, shift = float(self.scale * scale), float(self.shift * scale + shift)
+        if not math.isfinite(scale + shift):
+            self.chooser.refuse("a uniform draw is multiplied by infinity, or added to it")
+        return Coin(self.chooser, scale, shift, self.interval)
 
     def __mul__(self, k): return self._affine(k, 0.0)
     def __add__(self, k): return self._affine(1.0, k)
-    def __truediv__(self, k): return self._affine(1 / k, 0.0)
+    def __truediv__(self, k): return self._affine(_inverse(k), 0.0)
     def __sub__(self, k): return self._affine(1.0, -k)
     def __neg__(self): return self._affine(-1.0, 0.0)
     def __rsub__(self, k): return self._affine(-1.0, k)
+    def __abs__(self): return -self if self < 0 else self
     __rmul__, __radd__ = __mul__, __add__
 
-    def _as_number(self, *_):
-        raise NotEnumerable("a uniform draw is used as a number, not compared with one")
+    def _want_double(self, other):
+        """Refuse numbers that make numpy or torch round the draw to single precision or less."""
+        if not isinstance(other, float) and str(getattr(other, "dtype", "")).endswith(
+                ("float32", "float16")):
+            self.chooser.refuse("a uniform draw meets a float32 and is rounded: use float64")
 
-    __float__ = __int__ = __bool__ = __rtruediv__ = __pow__ = __format__ = __eq__ = __ne__ = _as_number
-    __hash__ = _as_number
+    def _as_number(self, *_):
+        self.chooser.refuse("a uniform draw is used as a number, not compared with one")
+
+    __float__ = __int__ = __bool__ = __complex__ = __round__ = __trunc__ = __floor__ = _as_number
+    __ceil__ = __rtruediv__ = __pow__ = __rpow__ = __mod__ = __rmod__ = __floordiv__ = _as_number
+    __rfloordiv__ = __divmod__ = __format__ = __eq__ = __ne__ = __hash__ = _as_number
 
     def __repr__(self):
         return "a uniform draw, known by comparisons alone"
+
+    def __copy__(self): return self  # as a float does
+    def __deepcopy__(self, memo): return self
 
     def __getattr__(self, name):
         if name.startswith("__"):
@@ -93,15 +119,18 @@ class Coin:
         """NumPy's operators are the operators above, mirrored if need be; the rest refuses."""
         op = OPERATORS.get(ufunc)
         if op is None or method != "__call__" or kwargs:
-            raise NotEnumerable(f"{ufunc.__name__}() of a uniform draw")
+            self.chooser.refuse(f"{ufunc.__name__}() of a uniform draw")
         if len(inputs) == 1 or isinstance(inputs[0], Coin):
             return op(*inputs)
-        mirrored = {operator.lt: operator.gt, operator.le: operator.ge, operator.gt: operator.lt,
-                    operator.ge: operator.le, operator.mul: operator.mul, operator.add: operator.add,
-                    operator.sub: lambda coin, k: -coin + k}.get(op, Coin._as_number)
-        return mirrored(self, inputs[0])
+        return MIRRORED.get(op, Coin._as_number)(self, inputs[0])
 
     def __array_function__(self, func, types, args, kwargs):
-        if func is np.searchsorted and len(args) > 1 and args[1] is self and not kwargs.get("sorter"):
+        if func is np.searchsorted and len(args) > 1 and args[1] is self and "sorter" not in kwargs:
             return bisect.bisect_left(list(args[0]), self)
-        raise NotEnumerable(f"{func.__name__}() of a uniform draw")
+        self.chooser.refuse(f"{func.__name__}() of a uniform draw")
+
+
+def _inverse(k):
+    """1 / k; infinity where numpy would warn, since a Coin refuses that anyway."""
+    with np.errstate(divide="ignore"):
+        return 1.0 / k

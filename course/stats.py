@@ -24,7 +24,8 @@ POWER = 0.999  # with which check_law catches the smallest distance that it stat
 class Tail(NamedTuple):
     """The least likely thing in a sample: its tail probability, and what it is."""
 
-    chance: float  # of a count so far off, times the number of tails looked at; at most 1
+    chance: float  # of a count at least so far off on its side, times two
+    of: int  # the number of tails it is the smallest of
     outcome: tuple | None  # the outcome it is about; None: many outcomes together, a few rare ones
     seen: int
     expected: float
@@ -58,14 +59,11 @@ def smallest_tail(halves, law):
     suspects = seen[0] > runs[0] * probs  # named by the first half ...
     together = _two_sided(seen[1][suspects].sum(), runs[1], probs[suspects].sum())  # ... then tried
     if together <= tails.min():
-        expected = runs[1] * probs[suspects].sum()
-        return _tail(together, len(tails) + 1, None, seen[1][suspects].sum(), expected)
+        return Tail(float(together), len(tails) + 1, None, int(seen[1][suspects].sum()),
+                    float(runs[1] * probs[suspects].sum()))
     i = int(tails.argmin())
-    return _tail(tails[i], len(tails) + 1, names[i], seen[:, i].sum(), sum(runs) * probs[i])
-
-
-def _tail(chance, tails, outcome, seen, expected):
-    return Tail(float(min(1.0, chance * tails)), outcome, int(seen), float(expected))
+    return Tail(float(tails[i]), len(tails) + 1, names[i], int(seen[:, i].sum()),
+                float(sum(runs) * probs[i]))
 
 
 def _pooled(law, n):
@@ -124,10 +122,10 @@ def check_law(sampler, law, seed, alarm=1e-6, smallest=0.02, emitted=None, max_p
         if law.get(x, 0.0) == 0:
             raise AssertionError(f"the law forbids {x}, and the sampler gave it")
     tail = smallest_tail(halves, law)
-    print(f"sampled: n = {n:,}, seed = {seed}, smallest tail {tail.chance:.2g}, "
-          f"alarm below {alarm:g}")
+    print(f"sampled: n = {n:,}, seed = {seed}, smallest of {tail.of} tails {tail.chance:.1g}, "
+          f"alarm below {alarm / tail.of:.1g} (level {alarm:g})")
     print(f"power:   a distance of {smallest:g} is caught with probability {POWER}")
-    if tail.chance < alarm:
+    if tail.chance < alarm / tail.of:
         name = "the outcomes that came too often" if tail.outcome is None else f"outcome {tail.outcome}"
         raise AssertionError(f"{name}: {tail.seen} times, expected {tail.expected:.1f}; chance "
                              f"{tail.chance:.2g} if the law were right")
@@ -145,4 +143,4 @@ def _exactly(sampler, law, emitted, max_paths):
                     key=lambda x: abs(emitted.get(x, 0.0) - law.get(x, 0.0)))
         raise AssertionError(f"the law is off by {distance:.4f}: outcome {worst} has probability "
                              f"{emitted.get(worst, 0.0):.4f}, wanted {law.get(worst, 0.0):.4f}")
-    return f"distance {distance:.0e}, {emitted.paths:,} paths".replace("0e+00", "0")
+    return f"distance below {EXACT:g}, {emitted.paths:,} paths"

@@ -1,8 +1,8 @@
 """One generation as a table: what was guessed, which coin was thrown, what was written.
 
-It runs `course.speculative.speculate` itself, round by round, on a list of coins instead of a random
-generator, and listens to the two models. The same coins give the same table in Python and in the
-stepper of `course/widgets/stepper.js`. Left out: an end token.
+It runs `course.speculative.speculate` itself, round by round, on a list of coins instead of a
+random generator, and listens to the two models. The same coins give the same table in Python and in
+the stepper, `course/widgets/stepper.js`. Left out: an end token.
 
 The order of the coins, round after round:
 1. one coin for each of the gamma guesses, in the order of their positions;
@@ -22,7 +22,7 @@ class Coins:
         self.coins, self.used = [float(u) for u in coins], 0
         wrong = [u for u in self.coins if not 0 <= u < 1]
         if wrong:
-            raise ValueError(f"{wrong[0]} is no coin: a coin is a number from 0 up to, not including, 1")
+            raise ValueError(f"{wrong[0]} is no coin: a coin is a number from 0 to below 1")
 
     def random(self):
         """The next coin."""
@@ -33,7 +33,7 @@ class Coins:
         return self.coins[self.used - 1]
 
     def choice(self, a, p):
-        """The number in range(a) at which the running sum of p, shape (a,), exceeds the next coin."""
+        """The first number at which the running sum of p, shape (a,), exceeds the next coin."""
         edges = np.cumsum(p)
         last = np.flatnonzero(p)[-1]  # the sum may end at 1 - 1e-16, below a coin
         return min(int(np.searchsorted(edges, self.random(), side="right")), int(last))

@@ -1,8 +1,8 @@
 """Two explorers: the p/q explorer of lesson 05 and the stepper of lesson 06.
 
-Their logic is JavaScript, one file each (pq.js, stepper.js), so that one source lives as an anywidget
-in JupyterLab and, mounted by mount.js, on a page without a kernel. What a notebook stores is a static
-table with the state as JSON, no widget state. Left out: anything that plays by itself.
+Their logic is JavaScript, one file each (pq.js, stepper.js), so that one source lives as an
+anywidget in JupyterLab and, mounted by mount.js, on a page without a kernel. What a notebook stores
+is a static table with the state as JSON, no widget state. Left out: anything that plays by itself.
 """
 import html
 import json
@@ -66,17 +66,17 @@ class PQ(Explorer):
         kept, owed = np.minimum(p, q), np.maximum(p - q, 0)
         again = residual(p, q) if owed.max() > DUST else np.full(len(p), np.nan)
         out = kept + (1 - kept.sum()) * np.nan_to_num(again)
-        numbers = np.array([p, q, kept, owed, q - kept, again, out])
-        numbers = np.column_stack([numbers, numbers.sum(axis=1)]).T  # (V + 1, 7), sums last
-        head = ["token", "p", "q", "kept", "owed", "thrown away", "residual", "comes out"]
-        return [head] + [[name] + ["-" if np.isnan(v) else f"{v:.2f}" for v in row]
-                         for name, row in zip([*self.names, "sum"], numbers)]
+        rows = {"p": p, "q": q, "kept": kept, "owed": owed, "thrown away": q - kept,
+                "redraw": again, "comes out": out}
+        return [["", *self.names, "sum"]] + [
+            [word] + ["-" if np.isnan(v) else f"{v:.2f}" for v in [*law, law.sum()]]
+            for word, law in rows.items()]
 
 
 class Stepper(Explorer):
-    """One generation, move by move, on a list of coins; the models are tables (V, V), as for markov.
+    """One generation, move by move, on a list of coins, in the order that course.trace says.
 
-    Row x of a table is the law after token x. coins: see course.trace for their order.
+    The models are tables (V, V), as for models.markov: row x is the law after token x.
     """
 
     _esm, _file = HERE / "stepper.js", "stepper"
@@ -87,8 +87,7 @@ class Stepper(Explorer):
     coins = traitlets.List().tag(**BOTH)
 
     def __init__(self, target, draft, prompt, gamma, n_new, coins, names=None):
-        known = list(range(len(target)))
-        target, draft = (markov(table)(known).tolist() for table in (target, draft))
+        target, draft = (markov(t)(range(len(t))).tolist() for t in (target, draft))
         if len(target) != len(draft):
             raise ValueError(f"target has {len(target)} tokens, draft has {len(draft)}: "
                              "both must share one vocabulary")

@@ -1,20 +1,18 @@
 // The stepper of lesson 06: one generation, move by move, driven by a list of coins.
 //
-// trace, frames and slots are pure; Node tests trace against course.trace on the same coins: one coin
-// a guess, one a test, one for the replacement or bonus. Both models are tables: row x is the law
-// after token x. No import, no dependency: a page may load this text from a Blob. No autoplay.
+// trace, frames and slots are pure; Node tests them against course.trace on the same coins. A model
+// is a table: row x is the law after token x. No import: a page may load this text from a Blob.
 
 const DUST = 1e-12; // less than this is rounding, as in course.speculative
-const sum = (law) => law.reduce((total, v) => total + v, 0);
-const scaled = (law) => { const total = sum(law); return law.map((v) => v / total); };
+const scaled = (law, total = law.reduce((a, b) => a + b, 0)) => law.map((v) => v / total);
 const two = (v) => v.toFixed(2);
-const safe = (word) => String(word).replace(/[&<>"]/g, (c) => `&#${c.charCodeAt(0)};`);
+const safe = (text) => String(text).replace(/[&<>"]/g, (c) => `&#${c.charCodeAt(0)};`);
 
 // The first token at which the running sum of the law exceeds the coin.
 export function sample(law, coin) {
   let edge = 0;
   const x = scaled(law).findIndex((v) => (edge += v) > coin);
-  return x >= 0 ? x : law.reduce((last, v, i) => (v > 0 ? i : last), 0); // it may end at 1 - 1e-16
+  return x >= 0 ? x : law.findLastIndex((v) => v > 0); // the sum may end at 1 - 1e-16
 }
 
 // What p has above q, scaled to add up to 1; null where nothing is left but rounding.
@@ -23,28 +21,31 @@ export function residual(p, q) {
   return Math.max(...owed) > DUST ? scaled(owed) : null;
 }
 
-// The rows of one round after text. Beside the eight columns of course.trace a row carries the coin
-// of the guess, and law, drawn, token: what a replacement or bonus was drawn from, and by which coin.
+// The rows of one round after text. Beside the columns of course.trace a guess has its coin and
+// both laws; a token that was not guessed has the law and the coin that gave it.
 function round({ target, draft, gamma }, text, flip) {
-  const rows = [], owed = [], empty = { u: null, verdict: "not looked at", token: null };
+  const rows = [], empty = { u: null, verdict: "not looked at", token: null };
   let last = text.at(-1);
   for (let i = 0; i < gamma; i++) {
-    const [p, q, coin] = [scaled(target[last]), scaled(draft[last]), flip()];
-    last = sample(q, coin);
-    rows.push({ ...empty, guess: last, p: p[last], q: q[last], coin });
-    owed.push(residual(p, q));
+    const both = [scaled(target[last]), scaled(draft[last])], coin = flip();
+    last = sample(both[1], coin);
+    rows.push({ ...empty, guess: last, p: both[0][last], q: both[1][last], coin, both });
   }
-  for (const [i, row] of rows.entries()) {
+  for (const row of rows) {
+    const law = residual(...row.both);
     row.u = flip();
     // a rejection with nothing owed is rounding: the token is kept, as in course.speculative
-    const kept = row.u * row.q < row.p || owed[i] === null;
-    Object.assign(row, kept ? { verdict: "kept", token: row.guess }
-      : { verdict: "replaced", law: owed[i], drawn: flip() });
-    if (!kept) row.token = sample(row.law, row.drawn);
-    if (!kept) return rows;
+    if (row.u * row.q < row.p || law === null) {
+      Object.assign(row, { verdict: "kept", token: row.guess });
+    } else {
+      const drawn = flip();
+      Object.assign(row, { verdict: "replaced", law, drawn, token: sample(law, drawn) });
+      return rows;
+    }
   }
   const law = scaled(target[last]), drawn = flip(), token = sample(law, drawn);
-  return [...rows, { ...empty, verdict: "bonus", guess: null, p: law[token], q: null, law, drawn, token }];
+  const bonus = { ...empty, verdict: "bonus", guess: null, p: law[token], q: null };
+  return [...rows, { ...bonus, law, drawn, token }];
 }
 
 // The rows of a whole generation, cut at n_new tokens: the rows of course.trace.trace.
@@ -59,49 +60,46 @@ export function trace(state) {
     const start = text.length;
     round(state, text, flip).forEach((row, i) => {
       if (row.token !== null) text.push(row.token);
-      const written = start + i < end ? row.token : null;
-      rows.push({ ...row, round: turn, position: start + i, written });
+      const position = start + i, written = position < end ? row.token : null;
+      rows.push({ ...row, round: turn, position, written });
     });
   }
   return rows;
 }
 
-// The sentence for a test, and for a token that was not guessed but drawn.
-function judged(row, word) {
-  return `Position ${row.position}: is u · q(x) = ${two(row.u)} · ${two(row.q)} = `
-    + `${(row.u * row.q).toFixed(3)} less than p(x) = ${row.p.toFixed(3)}? `
-    + `${row.verdict === "kept" ? "Yes" : "No"}: ${word(row.guess)} is `
-    + `${row.verdict === "kept" ? "kept" : "rejected"}.`;
+// The sentence for a test, and for a token that was drawn, not guessed.
+function judged({ position, guess, p, q, u, verdict }, word) {
+  const [asked, answer] = verdict === "kept" ? ["Yes", "kept"] : ["No", "rejected"];
+  return `Position ${position}: is u · q(x) = ${two(u)} · ${two(q)} = ${(u * q).toFixed(3)} less `
+    + `than p(x) = ${p.toFixed(3)}? ${asked}: ${word(guess)} is ${answer}.`;
 }
 
 function drawn(row, word, rows) {
-  const law = `(${row.law.map(two).join(", ")})`, end = `${two(row.drawn)} draws ${word(row.token)}`;
+  const show = (law) => `(${law.map(two).join(", ")})`, law = show(row.law);
+  const coin = `Coin ${two(row.drawn)} draws ${word(row.token)}.`;
   if (row.verdict === "replaced") {
-    return `The replacement comes from what p has above q, scaled: ${law}. Coin ${end}.`
+    return `Here p = ${show(row.both[0])} and q = ${show(row.both[1])}. What p has above q, `
+      + `scaled, is ${law}. ${coin}`
       + (row === rows.at(-1) ? "" : ` What was guessed after ${word(row.guess)} is not looked at.`);
   }
-  if (rows.length > 1) {
-    return `All guesses are kept, so the last law of the same pass, ${law}, gives one token more. `
-      + `Coin ${end}.`;
-  }
-  return `No guesses: one target pass gives one law, ${law}. Coin ${end}.`;
+  return (rows.length === 1 ? `No guesses: one target pass gives one law, ${law}. ` : "All guesses "
+    + `are kept, so the last law of the same pass, ${law}, gives one token more. `) + coin;
 }
 
-// The moves of one round: what each adds to the rows, and its sentence.
+// The moves of one round: the rows known after each, and its sentence.
 function moves(rows, word) {
-  const guesses = rows.filter((row) => row.guess !== null), tested = guesses.filter((row) => row.u !== null);
+  const guesses = rows.filter((row) => row.guess !== null);
+  const words = guesses.map((row) => word(row.guess)).join(", then ");
   const hide = (row) => ({ ...row, u: null, verdict: null, written: null });
-  const list = tested.map((row, i) => [[...guesses.slice(0, i),
+  const tests = guesses.filter((row) => row.u !== null).map((row, i) => [[...guesses.slice(0, i),
     row.verdict === "kept" ? row : { ...row, verdict: "rejected", written: null },
     ...guesses.slice(i + 1).map(hide)], judged(row, word)]);
-  if (guesses.length) {
-    list.unshift([guesses.map((row) => ({ ...hide(row), p: null })), `Round ${rows[0].round}. The `
-      + `draft guesses ${guesses.map((row) => word(row.guess)).join(", then ")}. Coins: `
-      + `${guesses.map((row) => two(row.coin)).join(", ")}.`],
-    [guesses.map(hide), "One target pass over the text and the guesses gives p(x) for each guess, "
-      + "and one law more."]);
-  }
-  return [...list, [rows, drawn(rows.find((row) => row.law), word, rows)]];
+  const coins = guesses.map((row) => two(row.coin)).join(", ");
+  const opening = [[guesses.map((row) => ({ ...hide(row), p: null })),
+    `Round ${rows[0].round}. The draft guesses ${words}. Coins: ${coins}.`], [guesses.map(hide),
+    "One target pass over the text and the guesses gives p(x) for each guess, and one law more."]];
+  const closing = [rows, drawn(rows.find((row) => row.law), word, rows)];
+  return [...(guesses.length ? opening : []), ...tests, closing];
 }
 
 // The whole generation: every move with all rows known by then; null is what is not known yet.
@@ -114,87 +112,89 @@ export function frames(state) {
       list.push({ rows: [...before, ...rows], say });
     }
   }
-  const cut = all.some((row) => row.token !== null && row.written === null);
-  list.at(-1).say += ` ${state.n_new} new tokens are written`
-    + (cut ? ", and what goes beyond them is cut off." : ".");
+  const cut = all.some((row) => row.written !== row.token) ? "; what is more is cut off" : "";
+  list.at(-1).say += ` Now ${state.n_new} new tokens are written${cut}.`;
   return list;
 }
 
 // The text as one slot a position: its token and what became of it, for the rows known so far.
 export function slots({ prompt, n_new }, rows, length) {
-  const list = Array.from({ length }, (_, i) => (
-    i < prompt.length ? { token: prompt[i], kind: "prompt" } : { token: null, kind: "" }));
+  const list = Array.from({ length }, () => ({ token: null, kind: "" }));
+  prompt.forEach((token, i) => { list[i] = { token, kind: "prompt" }; });
   for (const { position, guess, verdict, written } of rows) {
-    const cut = position >= prompt.length + n_new && !["not looked at", "rejected", null].includes(verdict);
+    const judged = ["kept", "replaced", "bonus"].includes(verdict);
+    const cut = judged && position >= prompt.length + n_new;
     list[position] = { token: written ?? guess, kind: cut ? "cut" : verdict ?? "guess" };
   }
   return list;
 }
 
+const word = (x, names) => (x === null ? "–" : safe(names[x]));
+
 function table(rows, known, names) {
-  const cell = (shown, text) => `<td${shown ? "" : ' class="cw-later"'}>${text}</td>`;
-  const word = (x) => (x === null ? "–" : safe(names[x])), number = (v) => (v === null ? "–" : two(v));
+  const number = (v) => (v === null ? "–" : two(v));
+  // what is not known yet is there, but unseen: no row and no column moves from step to step
+  const cell = (seen, text) => `<td>${seen ? text : `<span class="cw-later">${text}</span>`}</td>`;
   return rows.map((row, i) => {
-    const now = known[i] ?? { verdict: null }, done = now.verdict !== null && now.verdict !== "rejected";
-    const first = row.round !== rows[i - 1]?.round;
-    return `<tr class="${known[i] ? "" : "cw-later"} ${first ? "cw-first" : ""}">`
-      + cell(true, first ? row.round : "") + cell(true, row.position) + cell(true, word(row.guess))
-      + cell(done || now.p != null, number(row.p)) + cell(true, number(row.q))
-      + cell(done || now.u != null, number(row.u)) + cell(now.verdict, now.verdict ?? row.verdict)
-      + cell(done, word(row.written)) + "</tr>";
+    const now = known[i] ?? { verdict: null }, done = ![null, "rejected"].includes(now.verdict);
+    const seen = i < known.length, first = row.round !== rows[i - 1]?.round;
+    return `<tr class="${first ? "cw-first" : ""}" aria-hidden="${!seen}">`
+      + cell(seen, first ? row.round : "") + cell(seen, row.position)
+      + cell(seen, word(row.guess, names)) + cell(done || now.p != null, number(row.p))
+      + cell(seen, number(row.q)) + cell(done || now.u != null, number(row.u))
+      + cell(now.verdict, now.verdict ?? row.verdict) + cell(done, word(row.written, names))
+      + "</tr>";
   }).join("");
 }
 
-function laws(name, model, names) {
-  const head = names.map((word) => `<th scope="col">${safe(word)}</th>`).join("");
-  return `<table class="cw-table"><caption>${name}</caption><tr><th scope="col">after</th>${head}</tr>`
-    + model.map((law, x) => `<tr><th scope="row">${safe(names[x])}</th>`
-      + law.map((v) => `<td>${two(v)}</td>`).join("") + "</tr>").join("") + "</table>";
+const strip = (list, names) => list.map(({ token, kind }, i) => `<li `
+  + `class="cw-${kind.replaceAll(" ", "-") || "empty"}"><small>${i}</small>`
+  + `<b>${token === null ? "&nbsp;" : word(token, names)}</b>`
+  + `<small>${kind || "&nbsp;"}</small></li>`).join("");
+
+function skeleton() {
+  const columns = ["round", "position", "guess", "p(x)", "q(x)", "u", "verdict", "written"];
+  const button = (text) => `<button type="button">${text}</button>`;
+  return `<p class="cw-row">${["back", "next", "new coins", "start"].map(button).join("")}
+    <span class="cw-count"></span></p><div class="cw-box"><p class="cw-say" aria-live="polite"></p>
+    <p class="cw-later" aria-hidden="true"></p></div><ol class="cw-strip" aria-label="text"></ol>
+    <table class="cw-table cw-trace" aria-label="trace"><thead><tr>${columns.map((text) =>
+    `<th scope="col">${text}</th>`).join("")}</tr></thead><tbody></tbody></table>`;
 }
 
-function strip(list, names) {
-  return list.map(({ token, kind }, i) => `<li class="cw-${kind.replaceAll(" ", "-") || "empty"}">`
-    + `<small>${i}</small><b>${token === null ? "&nbsp;" : safe(names[token])}</b>`
-    + `<small>${kind || "&nbsp;"}</small></li>`).join("");
+function draw(root, state, k, fresh) {
+  const all = trace(state), list = frames(state), { rows, say } = list[k];
+  const fill = (what, words) => { root.querySelector(what).innerHTML = words; };
+  const length = Math.max(...all.map((row) => row.position)) + 1;
+  const longest = list.reduce((a, b) => (b.say.length > a.say.length ? b : a));
+  fill(".cw-say", safe(say));
+  fill(".cw-box .cw-later", safe(longest.say)); // unseen, it keeps the place
+  fill(".cw-count", `move ${k} of ${list.length - 1}`);
+  fill(".cw-strip", strip(slots(state, rows, length), state.names));
+  fill("tbody", table(all, rows, state.names));
+  const idle = { back: k === 0, next: k === list.length - 1, start: k === 0 && !fresh };
+  // aria-disabled, not disabled: a disabled button would drop the keyboard's place
+  root.querySelectorAll("button").forEach((b) => b.setAttribute("aria-disabled",
+    Boolean(idle[b.textContent])));
 }
-
-const COLUMNS = ["round", "position", "guess", "p(x)", "q(x)", "u", "verdict", "written"];
 
 function render({ model, el }) {
-  const keys = ["target", "draft", "prompt", "gamma", "n_new", "coins", "names"];
-  const read = () => Object.fromEntries(keys.map((key) => [key, model.get(key)]));
+  const read = () => Object.fromEntries(["target", "draft", "prompt", "gamma", "n_new", "coins",
+    "names"].map((key) => [key, model.get(key)]));
   let first = read(), state = first, k = 0;
-  const root = document.createElement("div"), find = (what) => root.querySelector(what);
-  root.className = "cw cw-stepper";
-  root.innerHTML = `<p class="cw-row">${["start", "back", "next", "new coins"].map((word) =>
-    `<button type="button">${word}</button>`).join("")}<span class="cw-count"></span></p>
-    <p class="cw-say" aria-live="polite"></p><ol class="cw-strip" aria-label="the text"></ol>
-    <table class="cw-table cw-trace" aria-label="the trace"><thead><tr>${COLUMNS.map((word) =>
-    `<th scope="col">${word}</th>`).join("")}</tr></thead><tbody></tbody></table>
-    <details><summary>the two models</summary><div class="cw-panels">
-    ${laws("target p", first.target, first.names)}${laws("draft q", first.draft, first.names)}</div>
-    </details>`;
-  const draw = () => {
-    const all = trace(state), list = frames(state), { rows, say } = list[k];
-    const length = Math.max(...all.map((row) => row.position)) + 1;
-    find(".cw-say").textContent = say;
-    find(".cw-count").textContent = `move ${k} of ${list.length - 1}`;
-    find(".cw-strip").innerHTML = strip(slots(state, rows, length), state.names);
-    find("tbody").innerHTML = table(all, rows, state.names);
-    const ends = { start: k === 0 && state === first, back: k === 0, next: k === list.length - 1 };
-    // aria-disabled, not disabled: a disabled button would drop the keyboard's place
-    for (const b of root.querySelectorAll("button")) b.ariaDisabled = String(!!ends[b.textContent]);
-  };
-  const enough = first.n_new * (2 * first.gamma + 1); // every round writes one token at least
-  const fresh = () => ({ ...first, coins: Array.from({ length: enough }, Math.random) });
-  const act = { start: () => [state, k] = [first, 0], back: () => k -= k > 0,
-    next: () => k += k < frames(state).length - 1, "new coins": () => [state, k] = [fresh(), 0] };
-  for (const button of root.querySelectorAll("button")) {
-    button.addEventListener("click", () => { act[button.textContent](); draw(); });
-  }
-  model.on("change:coins", () => { first = state = read(); k = 0; draw(); });
+  const root = document.createElement("div"), show = () => draw(root, state, k, state !== first);
+  const enough = { length: first.n_new * (2 * first.gamma + 1) }; // a round writes one at least
+  const act = { "back": () => { k = Math.max(k - 1, 0); },
+    "next": () => { k = Math.min(k + 1, frames(state).length - 1); },
+    "new coins": () => { [state, k] = [{ ...first, coins: Array.from(enough, Math.random) }, 0]; },
+    "start": () => { [state, k] = [first, 0]; } };
+  [root.className, root.innerHTML] = ["cw cw-stepper", skeleton()];
+  root.addEventListener("click", ({ target }) => {
+    if (target.closest("button")) { act[target.textContent](); show(); }
+  });
+  model.on("change:coins", () => { first = state = read(); k = 0; show(); });
   el.replaceChildren(root);
-  draw();
+  show();
 }
 
 export default { render };

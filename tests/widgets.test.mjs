@@ -1,0 +1,97 @@
+// The explorers' arithmetic against cases that tests/test_widgets.py makes with course.
+// CASES is the file of cases, WIDGETS the folder of the modules (a copy with a planted fault, say).
+import { test } from "node:test";
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { pathToFileURL } from "node:url";
+
+const folder = process.env.WIDGETS ? pathToFileURL(`${process.env.WIDGETS}/`)
+  : new URL("../course/widgets/", import.meta.url);
+const source = (name) => readFileSync(new URL(name, folder), "utf8");
+// as a data: URL the text is a module on every Node, and can import nothing, as on the page
+const load = (name) => import(`data:text/javascript,${encodeURIComponent(source(name))}`);
+const pq = await load("pq.js"), stepper = await load("stepper.js");
+const cases = JSON.parse(readFileSync(process.env.CASES, "utf8"));
+const COLUMNS = ["round", "position", "guess", "p", "q", "u", "verdict", "written"];
+
+function close(got, wanted, what) {
+  if (wanted === null || got === null) return assert.equal(got, wanted, what);
+  if (Array.isArray(wanted)) {
+    assert.equal(got.length, wanted.length, what);
+    return wanted.forEach((v, i) => close(got[i], v, `${what}[${i}]`));
+  }
+  if (typeof wanted !== "number") return assert.equal(got, wanted, what);
+  return assert.ok(Math.abs(got - wanted) < 1e-12, `${what}: ${got} is not ${wanted}`);
+}
+
+test("split is what course says", () => {
+  for (const { p, q, rules, ...wanted } of cases.split) {
+    const got = pq.split(p, q);
+    for (const name of Object.keys(wanted)) close(got[name], wanted[name], `${name} of ${p} | ${q}`);
+  }
+});
+
+test("emitted is the exact law of each rule", () => {
+  for (const { p, q, rules } of cases.split) {
+    assert.deepEqual(Object.keys(pq.RULES).sort(), Object.keys(rules).sort());
+    for (const [rule, { law, distance }] of Object.entries(rules)) {
+      const got = pq.emitted(p, q, rule);
+      close(got.law, law, `${rule} of ${p} | ${q}`);
+      close(got.distance, distance, `distance of ${rule} of ${p} | ${q}`);
+    }
+    close(pq.emitted(p, q).law, p, "the right rule");
+  }
+});
+
+test("rescale keeps a law a law, and the others in proportion", () => {
+  for (const { p } of cases.split) {
+    for (const value of [0, 0.25, 1]) {
+      p.forEach((v, i) => {
+        const law = pq.rescale(p, i, value);
+        close(law[i], value, "the moved entry");
+        close(law.reduce((a, b) => a + b, 0), 1, "the sum");
+        law.forEach((a, j) => law.forEach((b, k) => {
+          if (j !== i && k !== i && v < 1 - 1e-9) close(a * p[k], b * p[j], "proportion");
+        }));
+      });
+    }
+  }
+});
+
+test("trace is course.trace on the same coins", () => {
+  for (const { rows, ...state } of cases.trace) {
+    const got = stepper.trace(state), what = JSON.stringify(state);
+    assert.equal(got.length, rows.length, what);
+    rows.forEach((row, i) => COLUMNS.forEach((c) => close(got[i][c], row[c], `${c} ${i} ${what}`)));
+  }
+});
+
+test("frames show one thing more each time, and end at the trace", () => {
+  for (const { rows, text, ...state } of cases.trace) {
+    const names = state.target.map((_, x) => `w${x}`), list = stepper.frames({ ...state, names });
+    list.at(-1).rows.forEach((row, i) => COLUMNS.forEach((c) => close(row[c], rows[i][c], c)));
+    for (const [k, { rows: known, say }] of list.entries()) {
+      assert.ok(say && !/undefined|null|NaN/.test(say), say);
+      known.forEach((row, i) => COLUMNS.forEach((c) => {
+        const early = row[c] === null || (row[c] === "rejected" && rows[i][c] === "replaced");
+        if (!early) close(row[c], rows[i][c], `${c} of row ${i} in frame ${k}`);
+      }));
+    }
+    const length = Math.max(...rows.map((row) => row.position)) + 1;
+    const slots = stepper.slots(state, list.at(-1).rows, length).slice(0, text.length);
+    assert.deepEqual(slots.map((slot) => slot.token), text);
+  }
+});
+
+test("too few coins are refused", () => {
+  const state = { ...cases.trace.find((c) => c.rows.length > 1), coins: [0.5] };
+  assert.throws(() => stepper.trace(state), /coins are used up/);
+});
+
+test("modules render and import nothing", () => {
+  for (const [name, module] of [["pq.js", pq], ["stepper.js", stepper]]) {
+    assert.equal(typeof module.default.render, "function");
+    assert.doesNotMatch(source(name), /^\s*import\s|\bimport\(|https?:|fetch\(/m);
+    assert.doesNotMatch(source(name), /setInterval|setTimeout|requestAnimationFrame/);
+  }
+});
