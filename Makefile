@@ -19,7 +19,7 @@ ROOT := $(if $(filter 0,$(shell id -u)),--allow-root)
 .PHONY: lab test test-fast mutate clean
 
 lab: $(LAB)
-	$(PY) -m jupyterlab $(ROOT) notebooks/00_start_here.ipynb $(ARGS)
+	$(PY) -m jupyterlab $(ROOT) --LabApp.default_url=/lab/tree/notebooks/00_start_here.ipynb $(ARGS)
 
 test: $(TEST)
 	$(PY) tools/testall.py $(ARGS)

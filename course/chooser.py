@@ -1,145 +1,167 @@
 """A generator that takes one way of many: what course.exact hands to a sampler in place of its rng.
 
-A Chooser has the methods of numpy.random.Generator whose draws have a finite list of outcomes, with
-numpy's own rules for their arguments, and refuses the others with NotEnumerable. Beside it stands a
-watch over every other source of randomness in the process.
+A Chooser has the methods of numpy.random.Generator whose draws have a finite list of outcomes,
+with numpy's own rules for their arguments, and refuses the others with NotEnumerable. Left out:
+finite draws that no sampler of this course needs (without replacement, in random order).
 """
 import functools
-import gc
-import pickle
-import random
-import sys
-from contextlib import contextmanager
 
 import numpy as np
-from numpy.random import bit_generator
 
 from course.coin import TINY, Coin, NotEnumerable
 
 MOST_DRAWS = 5_000  # along one path; more is taken for a loop that never ends
 MOST_ITEMS = 10_000  # in one draw
+NARROW = 1e-9  # a real number inside a narrower interval may be rounded out of it
+
+
+def _numpy(name, *args, **options):
+    """What numpy's own generator gives for these arguments, or its complaint about them."""
+    return getattr(np.random.default_rng(0), name)(*args, **options)
+
+
+_remembered = functools.lru_cache(maxsize=4096, typed=True)(_numpy)  # a path tree asks often
 
 
 @functools.lru_cache(maxsize=4096)
-def _probabilities(data, dtype, shape, n):
-    """The probabilities for n items from an array's bytes (a path tree asks for the same ones often)."""
+def _choice(data, dtype, shape, n):
+    """The probabilities for n items from an array's bytes."""
     p = np.frombuffer(data, dtype).reshape(shape)
-    total, slack = p.sum(), 1e-8 if dtype == np.float64 else 3e-4  # numpy's own tolerance
-    if shape != (n,) or not p.min() >= 0 or not abs(total - 1) <= slack:
-        raise ValueError(f"choice() among {n} needs as many probabilities, none of them negative, "
-                         f"which add up to 1: it got {p}")
-    return tuple((p / total).tolist())
+    _numpy("choice", n, p=p)
+    return tuple((p.astype(float) / p.astype(float).sum()).tolist())
 
 
 class Chooser:
-    """Stands in for numpy.random.Generator along one path: a tuple of (probabilities, index)."""
+    """Stands in for numpy.random.Generator along one path: a tuple of (probabilities, index).
 
-    def __init__(self, path):
-        self.path, self.depth, self.draws = path, 0, 0
-        self.chance, self.left_out, self.untried, self.tossed = 1.0, 0.0, [], False
+    With numbers, uniform draws are these numbers one by one (then 0.5) instead of Coins.
+    """
+
+    __class__ = property(lambda self: np.random.Generator)  # isinstance() takes it for a Generator
+
+    def __init__(self, path, numbers=None):
+        self.path, self.depth, self.draws, self.numbers = path, 0, 0, numbers
+        self.chance, self.left_out, self.untried = 1.0, 0.0, []
+        self.coins, self.picks, self.refused = [], [], None
+
+    def refuse(self, why):
+        """Raise NotEnumerable, and remember it in case the sampler catches it."""
+        self.refused = self.refused or why
+        raise NotEnumerable(why)
 
     def branch(self, probs):
         """Take one outcome of a finite draw; remember the others that can happen."""
         self.draws += 1
         if self.draws > MOST_DRAWS:
-            raise NotEnumerable(f"more than {MOST_DRAWS} draws in one run: does a loop never end?")
+            self.refuse(f"more than {MOST_DRAWS} draws in one run: does a loop never end?")
         if self.depth == len(self.path):
-            likely = [i for i, w in enumerate(probs) if w > TINY and self.chance * w > TINY]
-            likely = likely or [max(range(len(probs)), key=probs.__getitem__)]
-            if len(likely) < len(probs):
-                self.left_out += self.chance * sum(w for i, w in enumerate(probs)
-                                                   if w > TINY and i not in likely)
-            self.untried += [(*self.path, (probs, i)) for i in likely[1:]]
-            self.path = (*self.path, (probs, likely[0]))
+            self._open(probs)
         before, i = self.path[self.depth]
         if before != probs:
-            raise NotEnumerable("run again on the same coins, the sampler did something else: "
-                                "it remembers an earlier run, or draws from another source")
+            self.refuse("run again on the same coins, the sampler did something else: "
+                        "it remembers an earlier run, or draws from another source")
         self.depth += 1
         self.chance *= probs[i]
         return i
 
+    def _open(self, probs):
+        """At the end of the path: take the first outcome that has a chance, note the others."""
+        likely = [i for i, w in enumerate(probs) if w > TINY and self.chance * w > TINY]
+        likely = likely or [max(range(len(probs)), key=probs.__getitem__)]
+        if len(likely) < len(probs):
+            kept = set(likely)
+            self.left_out += self.chance * sum(w for i, w in enumerate(probs) if i not in kept)
+        self.untried += [(*self.path, (probs, i)) for i in likely[1:]]
+        self.path = (*self.path, (probs, likely[0]))
+
+    def again(self, share):
+        """A Chooser for the same way again, each coin a real number at share of its interval."""
+        intervals = [coin.interval for coin in self.coins]
+        if any(high - low < NARROW for low, high in intervals):
+            return Chooser(self.path)
+        numbers = [low + share * (high - low) for low, high in intervals]
+        return Chooser(tuple(self.picks), iter(numbers))
+
+    def _pick(self, probs):
+        """As branch, for a draw that is no coin."""
+        i = self.branch(probs)
+        self.picks.append((probs, i))
+        return i
+
+    def _toss(self):
+        if self.numbers is not None:
+            return next(self.numbers, 0.5)
+        self.coins.append(Coin(self))
+        return self.coins[-1]
+
     def _fill(self, size, draw):
         if size is None:
             return draw()
-        filled = np.array([draw() for _ in range(int(np.prod(size)))])
-        return filled.reshape(size)
+        shape = np.empty(size, dtype=bool).shape  # numpy's own rules for a size
+        if np.prod(shape) > MOST_DRAWS:
+            self.refuse(f"more than {MOST_DRAWS} draws at once")
+        return np.array([draw() for _ in range(np.prod(shape, dtype=int))]).reshape(shape)
 
     def random(self, size=None, dtype=np.float64, out=None):
-        self.tossed = True
         if out is not None or np.dtype(dtype) != np.float64:
-            raise NotEnumerable("random() into an array, or of another type than float64")
-        return self._fill(size, lambda: Coin(self))
+            self.refuse("random() into an array, or of another type than float64")
+        return self._fill(size, self._toss)
 
     def uniform(self, low=0.0, high=1.0, size=None):
         if np.ndim(low) or np.ndim(high):
-            raise NotEnumerable("uniform() between arrays")
-        return self.random(size) * (high - low) + low
+            self.refuse("uniform() between arrays")
+        _remembered("uniform", low, high)
+        return self.random(size) * (float(high) - float(low)) + float(low)
 
     def choice(self, a, size=None, replace=True, p=None, axis=0, shuffle=True):
         if axis != 0 or (size is not None and not replace):
-            raise NotEnumerable("choice() without replacement, or along another axis")
-        items = range(a) if np.ndim(a) == 0 else np.asarray(a)
-        if not 0 < len(items) <= MOST_ITEMS:
-            raise ValueError(f"choice() among {len(items)} items")
+            self.refuse("choice() without replacement, or along another axis")
+        items = np.asarray(a)
+        if items.ndim > 1 and size is not None:
+            self.refuse("choice() of many rows")
+        n = len(items) if items.ndim else items.item()
+        if not isinstance(n, int) or not 0 < n <= MOST_ITEMS:
+            _numpy("choice", a, size)
+            self.refuse(f"choice() among {n} items")
         if p is None:
-            probs = (1 / len(items),) * len(items)
+            probs = (1 / n,) * n
         else:
-            p = np.asarray(p)
-            probs = _probabilities(p.tobytes(), p.dtype, p.shape, len(items))
-        return self._fill(size, lambda: np.int64(self.branch(probs)) if isinstance(items, range)
-                          else items[self.branch(probs)])
+            p = np.asarray(p, dtype=None if isinstance(p, np.ndarray) else float)
+            p = p if p.dtype.kind == "f" else p.astype(float)
+            probs = _choice(p.tobytes(), p.dtype, p.shape, n)
+        return self._fill(size, lambda: items[self._pick(probs)] if items.ndim
+                          else self._pick(probs))
 
     def integers(self, low, high=None, size=None, dtype=np.int64, endpoint=False):
+        if np.ndim(low) or np.ndim(high):
+            self.refuse("integers() between arrays")
+        kind = type(_remembered("integers", low, high, dtype=dtype, endpoint=endpoint))
         low, high = (0, low) if high is None else (low, high)
-        if np.ndim(low) or np.ndim(high) or high - low > MOST_ITEMS:
-            raise NotEnumerable("integers() between arrays, or among too many")
-        if high - low + endpoint < 1:
-            raise ValueError(f"integers() between {low} and {high}: nothing lies there")
-        n = int(high - low + endpoint)
-        return self._fill(size, lambda: np.dtype(dtype).type(low + self.branch((1 / n,) * n)))
+        n = high - low + endpoint
+        if n > MOST_ITEMS or n != int(n) or low != int(low):
+            self.refuse(f"integers() among {n}")
+        return self._fill(size, lambda: kind(int(low) + self._pick((1 / int(n),) * int(n))))
 
     def binomial(self, n, p, size=None):
         if np.ndim(n) or np.ndim(p) or n != 1:
-            raise NotEnumerable("binomial() of more than one toss")
-        return self._fill(size, lambda: np.int64(1 - self.branch((float(p), 1 - float(p)))))
+            self.refuse("binomial() of more than one toss")
+        _remembered("binomial", n, p)
+        return self._fill(size, lambda: 1 - self._pick((float(p), 1 - float(p))))
 
     def multinomial(self, n, pvals, size=None):
         pvals = np.array(pvals, dtype=float)
         if np.ndim(n) or n != 1 or size is not None or pvals.ndim != 1:
-            raise NotEnumerable("multinomial() of more than one draw")
-        if not pvals.min() >= 0 or pvals[:-1].sum() > 1 + 1e-12:
-            raise ValueError(f"multinomial() needs probabilities that add up to 1, got {pvals}")
+            self.refuse("multinomial() of more than one draw")
+        _numpy("multinomial", n, pvals)
         pvals[-1] = max(1 - pvals[:-1].sum(), 0.0)  # as numpy does, whatever stood there
-        return np.eye(len(pvals), dtype=np.int64)[self.branch(tuple(pvals.tolist()))]
+        return np.eye(len(pvals), dtype=np.int64)[self._pick(tuple(pvals.tolist()))]
 
     def __getattr__(self, name):
         if name.startswith("__"):
             raise AttributeError(name)
-        raise NotEnumerable(f"rng.{name} has no finite list of outcomes here")
+        if not hasattr(np.random.Generator, name) and not hasattr(np.random.BitGenerator, name):
+            raise AttributeError(f"a numpy Generator has no attribute {name!r}")
+        self.refuse(f"rng.{name} has no finite list of outcomes here")
 
-
-@contextmanager
-def other_sources():
-    """Yields a function that tells whether a generator of this process was used inside.
-
-    Every generator that lives now is looked at before and after. One that is made inside and takes
-    its seed from the operating system is refused at once; one with a fixed seed is no randomness.
-    """
-    def state(source):
-        return pickle.dumps(source.getstate() if isinstance(source, random.Random) else source.state)
-
-    def refuse(bits):
-        raise NotEnumerable("the sampler makes a generator of its own: it must use its rng alone")
-
-    kinds = (np.random.BitGenerator, random.Random)
-    before = [(source, state(source)) for source in gc.get_objects()
-              if isinstance(source, kinds) and not isinstance(source, random.SystemRandom)]
-    torch = getattr(sys.modules.get("torch"), "random", None)
-    torch_before = torch and torch.get_rng_state().numpy().tobytes()
-    seeds, bit_generator.randbits = bit_generator.randbits, refuse
-    try:
-        yield lambda: (any(state(source) != old for source, old in before)
-                       or (torch and torch.get_rng_state().numpy().tobytes() != torch_before))
-    finally:
-        bit_generator.randbits = seeds
+    def __reduce_ex__(self, protocol):  # a copy would draw without the original noticing
+        self.refuse("the generator is copied")

@@ -1,8 +1,8 @@
 """A coin that is not tossed yet: what course.exact hands to a sampler in place of a uniform draw.
 
-Nothing is known about it but the comparisons made so far: each new one splits the interval that it
-may still lie in. Adding and multiplying keep it a coin. Every use that has no finite list of outcomes
-is refused with NotEnumerable, and the refusal is noted: a sampler that catches it gains nothing.
+Nothing is known about it but the comparisons made so far: each new one splits the interval that
+it may still lie in. Adding and multiplying keep it a coin. Every use that has no finite list of
+outcomes is refused with NotEnumerable; the refusal is noted, so a sampler cannot hide it.
 """
 import bisect
 import math
@@ -11,7 +11,7 @@ import operator
 import numpy as np
 
 TINY = 1e-15  # a branch less likely than this is rounding: p / q = 1 - 1e-16 is no chance
-FAR = 1e3  # u + 1e17 has lost its digits: beyond this shift a threshold is not exact to 1e-12
+ULP = 2.0**-52  # the rounding of a float64, relative
 
 OPERATORS = {np.less: operator.lt, np.less_equal: operator.le, np.greater: operator.gt,
              np.greater_equal: operator.ge, np.multiply: operator.mul, np.add: operator.add,
@@ -33,7 +33,7 @@ class Coin:
 
     def __init__(self, chooser, scale=1.0, shift=0.0, interval=None):
         self.chooser, self.scale, self.shift = chooser, scale, shift
-        self.interval = [0.0, 1.0] if interval is None else interval  # shared by all made from one u
+        self.interval = [0.0, 1.0] if interval is None else interval  # shared by all made of one u
 
     def _u_below(self, t):
         """Is u below t? Told by the interval if it can be, else by a branch that narrows it."""
@@ -49,14 +49,15 @@ class Coin:
             if other is self:
                 return op(0, 0)
             self.chooser.refuse("two random draws are compared with each other")
-        self._want_double(other)
+        other = self._double(other)
         if isinstance(other, np.ndarray):
             flat = [self._compare(op, t) for t in other.ravel()]
             return np.array(flat, dtype=bool).reshape(other.shape)
         if self.scale == 0 or math.isnan(other):
             return bool(op(self.shift, other))
         t = (float(other) - self.shift) / self.scale
-        if 0 < t < 1 and abs(self.shift) > FAR * abs(self.scale):
+        lost = ULP * abs(self.shift / self.scale)  # u + 1e17 has no digits left
+        if lost > 1e-13 and -lost < t < 1 + lost:
             self.chooser.refuse("a uniform draw is compared after its digits were rounded away")
         below = self._u_below(t) == (self.scale > 0)
         return below if op in (operator.lt, operator.le) else not below  # a tie has chance zero
@@ -70,8 +71,7 @@ class Coin:
         """scale * self + shift, a new Coin (or an array of them) made from the same u."""
         if isinstance(scale, Coin) or isinstance(shift, Coin):
             self.chooser.refuse("two random draws are combined")
-        self._want_double(scale)
-        self._want_double(shift)
+        scale, shift = self._double(scale), self._double(shift)
         if isinstance(scale, np.ndarray) or isinstance(shift, np.ndarray):
             pairs = np.broadcast(scale, shift)
             coins = np.empty(pairs.shape, dtype=object)
@@ -91,11 +91,13 @@ class Coin:
     def __abs__(self): return -self if self < 0 else self
     __rmul__, __radd__ = __mul__, __add__
 
-    def _want_double(self, other):
-        """Refuse numbers that make numpy or torch round the draw to single precision or less."""
-        if not isinstance(other, float) and str(getattr(other, "dtype", "")).endswith(
-                ("float32", "float16")):
+    def _double(self, number):
+        """number, plain if it is an array without axes; refused if it makes numpy round u."""
+        if isinstance(number, float):
+            return number
+        if str(getattr(number, "dtype", "")).endswith(("float32", "float16")):
             self.chooser.refuse("a uniform draw meets a float32 and is rounded: use float64")
+        return number.item() if isinstance(number, np.ndarray) and not number.ndim else number
 
     def _as_number(self, *_):
         self.chooser.refuse("a uniform draw is used as a number, not compared with one")

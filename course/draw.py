@@ -43,7 +43,7 @@ def show(fig, alt):
 
 def table(header, rows):
     """Display rows under header: an HTML table for readers, aligned columns for text/plain."""
-    cells = [[str(c) for c in row] for row in [header, *rows]]
+    cells = [[f"{c:.6g}" if isinstance(c, float) else str(c) for c in row] for row in [header, *rows]]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     lines = ["  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)).rstrip() for row in cells]
 
@@ -144,6 +144,25 @@ def _label_ends(ax, x, ends):
         ax.annotate(label, (x, y), xytext=(8, (low - at) * 72 / ax.figure.dpi),
                     textcoords="offset points", va="center", color=colour, fontweight="bold",
                     annotation_clip=False)
+
+
+@_styled
+def counts(expected, seen, spread, title, alt):
+    """Counts {label: (n,)} less those expected (n,); the band is two spreads (n,) wide each way."""
+    fig, ax = plt.subplots()
+    order = np.argsort(expected)
+    x, band = expected[order], 2 * spread[order]
+    ax.fill_between(x, -band, band, color=PALE, edgecolor=GREY, label="two standard deviations")
+    for (label, times), mark, face in zip(seen.items(), MARKS, [INK, "white"], strict=False):
+        ax.plot(x, (times - expected)[order], mark, color=INK, markerfacecolor=face, label=label)
+    ax.set_xscale("log")
+    ticks = [v for v in (10, 30, 100, 300, 1000, 3000, 10_000) if x[0] / 2 < v < 2 * x[-1]]
+    ax.set_xticks(ticks, [f"{v}" for v in ticks])
+    ax.minorticks_off()
+    ax.set(xlabel="times expected", ylabel="times seen − expected")
+    fig.legend(loc="outside lower center", ncols=3)
+    ax.set_title(title)
+    return fig, alt
 
 
 @_styled

@@ -1,26 +1,31 @@
 """The exact law of any sampler: run it once for every way its coins can fall.
 
-A sampler is a plain function of an `rng` that it uses like a numpy Generator. Here `rng` is a Chooser:
-where the sampler would draw, the Chooser takes one branch, notes its probability, and is later sent
-down the others. A uniform draw becomes a Coin (course/coin.py), about which nothing is decided until
-it is compared with a number. Left out: randomness without a finite list of outcomes, randomness from
-elsewhere, and memory between two runs; each raises NotEnumerable, never a wrong law: sample those.
-Paths are not merged, so the cost grows with the number of coin sequences: keep V and lengths small.
+A sampler is a plain function of an `rng` that it uses like a numpy Generator. Here `rng` is a
+Chooser: where the sampler would draw, the Chooser takes one branch, notes its probability, and is
+later sent down the others. A uniform draw becomes a Coin (course/coin.py), about which nothing is
+decided until it is compared with a number. Left out: randomness without a finite list of outcomes,
+randomness from elsewhere, and memory between two runs; each raises NotEnumerable, never a wrong
+law: sample those. Paths are not merged, so the cost grows with the number of coin sequences: keep V
+and lengths small.
 """
 import operator
 from contextlib import contextmanager
 
 import numpy as np
 
-from course.chooser import Chooser, other_sources
+from course.chooser import Chooser
 from course.coin import NotEnumerable
 from course.models import as_tokens, remembered, rows
 from course.speculative import _count
+from course.watch import other_sources
 
 __all__ = ["Law", "NotEnumerable", "TooManyPaths", "generation_law", "joint", "law"]
 
 LEFT_OUT = 1e-12  # a law that misses more than this is not exact
-REPEATS = 64  # runs at least on coins that fell before: do they give what they gave before?
+REPEATS = 64  # runs on real numbers where coins fell before: do they give what the coins gave?
+GOLDEN = 0.618  # its multiples spread these numbers over the intervals that the coins left open
+MEMORY = ("the same coins gave two outcomes: the sampler remembers an earlier run, or draws from "
+          "another source")
 
 
 class TooManyPaths(RuntimeError):
@@ -34,6 +39,19 @@ class Law(dict):
 
     def add(self, outcome, chance):
         self[outcome] = self.get(outcome, 0.0) + chance
+
+
+def as_outcome(result):
+    """What a sampler returned, as the tuple of ints that laws use for it: an int is a list of one.
+
+    Raises NotEnumerable for anything that is not an int or a list of ints.
+    """
+    items = list(result) if np.iterable(result) else [result]
+    try:
+        return tuple(operator.index(x if getattr(x, "ndim", 1) else x.item()) for x in items)
+    except TypeError:
+        raise NotEnumerable(f"the sampler returned {result!r:.60}: return an int or a list of ints"
+                            ) from None
 
 
 def law(sampler, max_paths=200_000):
@@ -110,53 +128,47 @@ def _enumerate(sampler, max_paths, repeats):
         if result.paths >= max_paths:
             raise TooManyPaths("the coins can fall in more ways than max_paths allows: "
                                "use fewer tokens or a smaller vocabulary")
-        outcome, chooser = _run(sampler, paths.pop())
+        outcome, chooser = _run(sampler, Chooser(paths.pop()))
         result.add(outcome, chooser.chance)
         result.paths += 1
         left_out += chooser.left_out
         paths += chooser.untried
         if len(first) < repeats:
-            first.append((chooser.path, outcome))
+            first.append((outcome, chooser))
     for i in range(repeats):
-        path, outcome = first[i % len(first)]
-        if _run(sampler, path)[0] != outcome:
-            raise NotEnumerable("the same coins gave two outcomes: the sampler remembers an earlier "
-                                "run, or draws from another source")
+        outcome, chooser = first[-1 - i % len(first)]  # backwards: out of step with any counter
+        if _run(sampler, chooser.again(0.1 + 0.8 * (i * GOLDEN % 1)))[0] != outcome:
+            raise NotEnumerable(MEMORY)
     if left_out > LEFT_OUT:
-        raise TooManyPaths("the coins can fall in endlessly many ways: is there a loop that draws "
-                           "until something happens?")
+        raise TooManyPaths("the coins can fall in endlessly many ways, too rare to follow each: "
+                           "is there a loop that draws until something happens?")
+    if abs(sum(result.values()) - 1) > 10 * LEFT_OUT:
+        raise NotEnumerable(MEMORY)
     return result
 
 
-def _run(sampler, path):
-    """One run along path: the outcome as a tuple of ints, and the Chooser afterwards."""
-    chooser = Chooser(path)
+def _run(sampler, chooser):
+    """One run of sampler on chooser: the outcome as a tuple of ints, and the chooser."""
     try:
-        outcome = sampler(chooser)
-        items = outcome if np.iterable(outcome) else [outcome]
-        return tuple(operator.index(x.item() if isinstance(x, np.generic) else x)
-                     for x in items), chooser
+        outcome = as_outcome(sampler(chooser))
     except NotEnumerable:
         raise
     except Exception as error:
-        if chooser.tossed and _caused_by_a_coin(error, sampler):
-            raise NotEnumerable(f"a uniform draw is used in a way without a finite list of outcomes: "
-                                f"{error}") from error
+        if chooser.refused or not _raised_by_numbers_too(type(error), sampler, chooser):
+            raise NotEnumerable("a uniform draw is used in a way that has no finite list of "
+                                f"outcomes: {chooser.refused or error}") from error
         raise
+    if chooser.refused:  # and the sampler caught it
+        raise NotEnumerable(chooser.refused)
+    if chooser.depth < len(chooser.path):
+        raise NotEnumerable(MEMORY)
+    return outcome, chooser
 
 
-def _caused_by_a_coin(error, sampler):
-    """Is the error due to a Coin in place of a float? Then real draws raise nothing of the kind."""
-    cause = error
-    while cause:
-        if isinstance(cause, NotEnumerable):
-            return True
-        cause = cause.__cause__ or cause.__context__
-    if not isinstance(error, (TypeError, AttributeError)):
-        return False
+def _raised_by_numbers_too(kind, sampler, chooser):
+    """Does the same way raise such an error on real numbers? Then it is the sampler's own."""
     try:
-        for seed in range(20):
-            sampler(np.random.default_rng(seed))
-    except Exception:
-        return False
-    return True
+        as_outcome(sampler(chooser.again(0.5)))
+    except Exception as error:
+        return type(error) is kind
+    return False

@@ -82,7 +82,7 @@ class Transformer(nn.Module):
         start = cache[0][0].shape[-2] if cache else 0  # positions already computed
         tokens = self.checked(tokens, start)
         n = tokens.shape[-1]
-        mask = causal_mask(start, n) | (not self.causal)  # (n, start + n)
+        mask = causal_mask(start, n) | (not self.causal)  # (n, start + n); no mask is all True
         x = self.drop(self.token[tokens] + self.position[start:start + n])  # (..., n, width)
         grown = []  # one (keys, values) a block, each (..., heads, start + n, width / heads)
         for block, past in zip(self.blocks, cache or [None] * len(self.blocks)):

@@ -5,6 +5,7 @@ import sys
 
 import execute
 import nbformat
+import psutil
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
@@ -54,6 +55,11 @@ def test_keeps_ids_counts_and_whole_streams(runs):
     assert [cell["id"] for cell in cells] == ["title", "cell-0", "cell-1", "cell-2"]
     assert [cell["execution_count"] for cell in cells[1:]] == [1, 2, 3]
     assert [out["output_type"] for out in cells[3]["outputs"]] == ["stream", "execute_result"]
+
+
+def test_leaves_no_kernel_behind(runs):
+    left = [" ".join(p.cmdline()) for p in psutil.Process().children(recursive=True)]
+    assert not [command for command in left if "ipykernel" in command]
 
 
 def test_drops_what_a_save_in_jupyterlab_adds():

@@ -73,11 +73,21 @@ def test_attend_by_hand():
     assert largest(found, torch.tensor([[1.0], [2.0], [4.0]])) < 1e-6
 
 
-def test_attend_agrees_with_torch():
-    rng = torch.Generator().manual_seed(0)
-    query, key, value = torch.randn(3, 2, 4, 6, 5, generator=rng, dtype=torch.float64)
-    theirs = torch.nn.functional.scaled_dot_product_attention(query, key, value, is_causal=True)
-    assert largest(attend(query, key, value, causal_mask(0, 6)), theirs) <= SAME
+def test_the_net_agrees_with_torch_layers():
+    """The same weights in torch's own encoder layers, masked, give the same logits."""
+    net = Transformer(V, seed=0, width=32, heads=4)
+    x = net.token[PROMPT] + net.position[:len(PROMPT)]
+    for block in net.blocks:
+        layer = torch.nn.TransformerEncoderLayer(
+            32, 4, 128, dropout=0.0, activation="gelu", batch_first=True, norm_first=True,
+            bias=False, dtype=torch.float64)
+        parts = [(layer.self_attn.in_proj_weight, block.qkv.weight),
+                 (layer.self_attn.out_proj.weight, block.out.weight),
+                 (layer.linear1.weight, block.up.weight), (layer.linear2.weight, block.down.weight)]
+        for theirs, ours in parts:
+            theirs.data = ours.data
+        x = layer(x[None], src_mask=~causal_mask(0, len(PROMPT)))[0]  # torch's True hides
+    assert largest(net.unembed(net.norm(x)), net(PROMPT)[0]) <= SAME
 
 
 def test_a_batch_is_its_rows_one_by_one():

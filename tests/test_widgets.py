@@ -1,4 +1,4 @@
-"""The explorers: their JavaScript computes what course computes, and their static twin needs nothing."""
+"""The explorers: their JavaScript computes what course does, their static twin needs nothing."""
 import html
 import json
 import os
@@ -26,7 +26,7 @@ node = pytest.mark.skipif(not shutil.which("node"), reason="Node is not installe
 
 
 def random_law(rng, size):
-    """A law with zeros, one-hot now and then, or of tenths, so that coins of tenths meet its edges."""
+    """A law with zeros, one-hot, or of tenths (so that coins of tenths meet its edges)."""
     kind = rng.integers(4)
     if kind == 0:
         return np.eye(size)[rng.integers(size)]
@@ -117,13 +117,13 @@ def test_javascript_agrees_with_course(run):
     assert int(re.search(r"pass (\d+)", said)[1]) == 7, said[-3000:]
 
 
-FAULTS = [  # file, the text as it is, as the fault has it, the Node test that must see it (None: harmless)
+FAULTS = [  # file, its text, the faulty text, the Node test that must see it (None: harmless)
     ("pq.js", "Math.max(v - q[i], 0)", "Math.max(q[i] - v, 0)", "split is what"),
     ("pq.js", "Math.min(v, q[i])", "Math.max(v, q[i])", "split is what"),
     ("pq.js", "left * redraw[i]", "redraw[i]", "emitted is the exact"),
     ("pq.js", '"from-p": p', '"from-p": q', "emitted is the exact"),
     ("pq.js", "p[i] >= v - DUST", "p[i] < v", "emitted is the exact"),
-    ("pq.js", "return (1 - value) *", "return", "rescale keeps"),
+    ("pq.js", ": (1 - value) *", ": 1 *", "rescale keeps"),
     ("pq.js", "Math.max(v - q[i], 0)", "Math.max(0, v - q[i])", None),
     ("stepper.js", "Math.max(v - q[i], 0)", "Math.max(q[i] - v, 0)", "trace is course"),
     ("stepper.js", "row.u * row.q < row.p", "row.u < row.p", "trace is course"),
@@ -135,7 +135,7 @@ FAULTS = [  # file, the text as it is, as the fault has it, the Node test that m
 
 
 @node
-@pytest.mark.parametrize("file, old, new, seen_by", FAULTS, ids=lambda v: str(v)[:24])
+@pytest.mark.parametrize("file, old, new, seen_by", FAULTS)
 def test_planted_faults_are_seen(run, tmp_path, file, old, new, seen_by):
     for path in WIDGETS.glob("*.js"):
         shutil.copy(path, tmp_path)
@@ -158,8 +158,8 @@ def test_static_twin_of_pq():
     state = json.loads(html.unescape(re.search('data-state="(.*?)"', page)[1]))
     assert state == {"p": [.5, .3, .2], "q": [.2, .2, .6], "names": ["a", "<b>", "c"],
                      "start": [[.5, .3, .2], [.2, .2, .6]]}
-    row = [f"<td>{v}</td>" for v in ("0.75", "0.25", "0.00")]
-    assert '<th scope="row">redraw</th>' + "".join(row) in page and "<th scope=\"col\">&lt;b&gt;" in page
+    row = "".join(f"<td>{v}</td>" for v in ("0.75", "0.25", "0.00", "1.00"))
+    assert f'<th scope="row">redraw</th>{row}' in page and '<th scope="col">&lt;b&gt;' in page
     assert re.search(r"thrown away +0\.00 +0\.00 +0\.40 +0\.40", data["text/plain"])
     assert "model_id" not in page + data["text/plain"], "the twin must not need the widget's state"
     assert "nan" not in bundle(PQ([.5, .5], [.5, .5]))["text/html"]
@@ -170,7 +170,7 @@ def test_static_twin_of_stepper():
     widget = Stepper(TARGET, DRAFT, [0], 2, 4, coins)
     data, rows = bundle(widget), widget.rows()
     state = json.loads(html.unescape(re.search('data-state="(.*?)"', data["text/html"])[1]))
-    assert state["coins"] == coins and state["target"] == TARGET and state["names"] == ["A", "B", "C"]
+    assert (state["coins"], state["target"], state["names"]) == (coins, TARGET, list("ABC"))
     assert data["text/html"].count("<tr>") == len(rows) + 1 and "not looked at" in data["text/html"]
     assert len(data["text/plain"].splitlines()) == len(rows) + 2
     again = bundle(Stepper(TARGET, DRAFT, [0], 2, 4, coins))

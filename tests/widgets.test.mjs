@@ -27,7 +27,7 @@ function close(got, wanted, what) {
 test("split is what course says", () => {
   for (const { p, q, rules, ...wanted } of cases.split) {
     const got = pq.split(p, q);
-    for (const name of Object.keys(wanted)) close(got[name], wanted[name], `${name} of ${p} | ${q}`);
+    for (const [name, v] of Object.entries(wanted)) close(got[name], v, `${name} ${p} ${q}`);
   }
 });
 

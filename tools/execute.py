@@ -8,6 +8,7 @@ The kernel is the Python that runs this file, whatever else is called python3 on
 import glob
 import json
 import os
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -15,7 +16,7 @@ from pathlib import Path
 import ipykernel.kernelspec
 import nbformat
 from jupyter_client import AsyncKernelManager
-from jupyter_client.kernelspec import KernelSpec, KernelSpecManager
+from jupyter_client.kernelspec import KernelSpec
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError
 
@@ -28,10 +29,11 @@ PASSING = ("execution", "ExecuteTime", "collapsed", "scrolled", "trusted")  # ma
 WIDGET = "application/vnd.jupyter.widget-view+json"
 
 
-class ThisPython(KernelSpecManager):
-    """Answers every request for a kernel with the interpreter that runs this file."""
+class ThisPython(AsyncKernelManager):
+    """Starts the interpreter that runs this file, whatever kernel a notebook asks for."""
 
-    def get_kernel_spec(self, kernel_name):
+    @property
+    def kernel_spec(self):
         return KernelSpec(**ipykernel.kernelspec.get_kernel_dict())
 
 
@@ -60,14 +62,18 @@ def read(path):
     return nbformat.reads(text, as_version=4)
 
 
+def client(nb, folder):
+    """What runs the notebook nb in a fresh kernel that starts in folder."""
+    # the class, not an instance: nbclient shuts down only a kernel that it made itself
+    return NotebookClient(nb, kernel_manager_class=ThisPython, kernel_name="python3",
+                          timeout=SECONDS, record_timing=False, coalesce_streams=True,
+                          resources={"metadata": {"path": str(folder)}})
+
+
 def executed(path):
     """The text of the notebook at path after a run in a fresh kernel, as it is stored."""
     nb = read(path)
-    manager = AsyncKernelManager(kernel_spec_manager=ThisPython())
-    client = NotebookClient(
-        nb, km=manager, timeout=SECONDS, record_timing=False, coalesce_streams=True,
-        resources={"metadata": {"path": str(Path(path).resolve().parent)}})
-    client.execute()
+    client(nb, Path(path).resolve().parent).execute(stderr=subprocess.DEVNULL)
     return nbformat.writes(normalise(nb)).rstrip("\n") + "\n"
 
 

@@ -1,5 +1,4 @@
 // The p/q explorer of lesson 05: move p and q, choose a rule, see which law comes out.
-//
 // split, emitted and rescale are pure; Node tests them against course. No import: a page may load
 // this text from a Blob. Left out: more than one token (that is the stepper).
 
@@ -47,18 +46,16 @@ export function emitted(p, q, rule = "right") {
 // The law with its entry i set to value, the others scaled so that all add up to 1.
 export function rescale(law, i, value) {
   const others = 1 - law[i];
-  return law.map((v, k) => {
-    if (k === i) return value;
-    return (1 - value) * (others > DUST ? v / others : 1 / (law.length - 1));
-  });
+  return law.map((v, k) => (k === i ? value
+    : (1 - value) * (others > DUST ? v / others : 1 / (law.length - 1))));
 }
 
 // One sentence that says the numbers.
 export function say(p, q, rule) {
   const { accepted, law, distance } = emitted(p, q, rule), keeps = sum(accepted);
   const off = distance < 0.005 ? "less than 0.01" : two(distance);
-  return `Kept with probability ${rule === "right" ? "α = " : ""}${two(keeps)}, `
-    + `redrawn with probability ${two(1 - keeps)}. Out come ${law.map(two).join(", ")}: `
+  return (rule === "right" ? "Kept with probability α = " : "This rule keeps with probability ")
+    + `${two(keeps)}, redraws with ${two(1 - keeps)}. Out come ${law.map(two).join(", ")}: `
     + (distance < 1e-9 ? "this is p, the distance is 0." : `not p, the distance is ${off}.`);
 }
 
@@ -118,7 +115,8 @@ export function outcome(p, q, names, rule) {
     return bar(column, paid, p[i], "missing") + bar(column, p[i], law[i], "thrown")
       + bar(column, solid, paid, "owed") + bar(column, 0, solid, "kept")
       + `<line class="cw-mark" x1="${column.left - 2}%" x2="${right}%" y1="${up(p[i])}" `
-      + `y2="${up(p[i])}"/><text x="${right}%" dx="3" y="${+up(p[i]) + 4}">p</text>`
+      + `y2="${up(p[i])}"/>`
+      + (i < names.length - 1 ? "" : `<text x="${right}%" dx="3" y="${+up(p[i]) + 4}">p</text>`)
       + (Math.abs(off) < 1e-9 ? label(column, top, two(law[i]))
         : label(column, top, off > 0 ? "over" : "missing", two(off)));
   });
@@ -126,8 +124,9 @@ export function outcome(p, q, names, rule) {
 
 // The numbers of the pictures, one row a quantity, with their sums; the swatches are the legend.
 export function table(p, q, names, rule) {
-  const { kept, owed, thrown } = split(p, q), { redraw, law } = emitted(p, q, rule);
-  const rows = { p, q, kept, owed, "thrown away": thrown,
+  const { kept, owed, thrown } = split(p, q), { accepted, redraw, law } = emitted(p, q, rule);
+  const other = ["always", "no-coin"].includes(rule) ? { accepted } : {}; // else it is kept
+  const rows = { p, q, kept, owed, "thrown away": thrown, ...other,
     "redraw": redraw ?? names.map(() => null), "comes out": law };
   const key = { "kept": "kept", "owed": "p", "thrown away": "q" };
   const cell = (v) => `<td>${v === null ? "–" : two(v)}</td>`;
@@ -139,17 +138,20 @@ export function table(p, q, names, rule) {
     + Object.entries(rows).map(line).join("") + "</tbody>";
 }
 
+const KEYS = 'data-lm-suppress-shortcuts="true"'; // or JupyterLab takes the arrow keys for itself
+
 function skeleton(names) {
   const slider = (letter, whose) => `<span><input type="range" min="0" max="1" step="0.01" `
-    + `data-law="${letter}" aria-label="${whose}"><output></output></span>`;
+    + `data-law="${letter}" aria-label="${whose}" ${KEYS}><output></output></span>`;
   const head = (letter, word) => `<span><b class="cw-key-${letter}"></b>${word}</span>`;
   const rows = names.map(safe).map((name) => `<span>${name}</span>`
     + slider("p", `target p of ${name}`) + slider("q", `draft q of ${name}`));
   const rules = Object.entries(RULES).map(([id, word]) => `<option value="${id}">${word}</option>`);
   const panel = '<div><p class="cw-title"></p><div class="cw-plot"></div></div>';
   return `<div class="cw-sliders"><span></span>${head("p", "target p")}${head("q", "draft q")}
-    ${rows.join("")}</div><p class="cw-row"><label>rule <select>${rules.join("")}</select></label>
-    <button type="button">back to the start</button></p><p class="cw-say" aria-live="polite"></p>
+    ${rows.join("")}</div><p class="cw-row"><label>rule <select ${KEYS}>${rules.join("")}</select>
+    </label><button type="button" ${KEYS}>back to the start</button></p>
+    <p class="cw-say" aria-live="polite"></p>
     <div class="cw-panels">${panel}${panel}</div>
     <div class="cw-wide"><table class="cw-table" aria-label="numbers"></table></div>`;
 }
@@ -177,8 +179,7 @@ function render({ model, el }) {
   const show = () => draw(root, model.get("p"), model.get("q"), names);
   const set = (letter, law) => { model.set(letter, law); model.save_changes(); };
   let held = {}; // the law as it was when this slider was taken: a way back from 0 and from 1
-  root.className = "cw cw-pq";
-  root.innerHTML = skeleton(names);
+  [root.className, root.innerHTML] = ["cw cw-pq", skeleton(names)];
   root.querySelectorAll("input").forEach((input, k) => input.addEventListener("input", () => {
     const letter = input.dataset.law;
     if (held.input !== input) held = { input, law: model.get(letter) };
@@ -191,8 +192,7 @@ function render({ model, el }) {
     model.get("start").forEach((law, k) => set("pq"[k], law));
     show();
   });
-  model.on("change:p", show);
-  model.on("change:q", show);
+  for (const letter of ["p", "q"]) model.on(`change:${letter}`, show);
   el.replaceChildren(root);
   show();
 }

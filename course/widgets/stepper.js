@@ -1,5 +1,4 @@
 // The stepper of lesson 06: one generation, move by move, driven by a list of coins.
-//
 // trace, frames and slots are pure; Node tests them against course.trace on the same coins. A model
 // is a table: row x is the law after token x. No import: a page may load this text from a Blob.
 
@@ -124,7 +123,8 @@ export function slots({ prompt, n_new }, rows, length) {
   for (const { position, guess, verdict, written } of rows) {
     const judged = ["kept", "replaced", "bonus"].includes(verdict);
     const cut = judged && position >= prompt.length + n_new;
-    list[position] = { token: written ?? guess, kind: cut ? "cut" : verdict ?? "guess" };
+    const kind = { null: "guess", "not looked at": "dropped" }[verdict] ?? verdict;
+    list[position] = { token: written ?? guess, kind: cut ? "cut" : kind };
   }
   return list;
 }
@@ -148,13 +148,14 @@ function table(rows, known, names) {
 }
 
 const strip = (list, names) => list.map(({ token, kind }, i) => `<li `
-  + `class="cw-${kind.replaceAll(" ", "-") || "empty"}"><small>${i}</small>`
+  + `class="cw-${kind || "empty"}"><small>${i}</small>`
   + `<b>${token === null ? "&nbsp;" : word(token, names)}</b>`
   + `<small>${kind || "&nbsp;"}</small></li>`).join("");
 
 function skeleton() {
   const columns = ["round", "position", "guess", "p(x)", "q(x)", "u", "verdict", "written"];
-  const button = (text) => `<button type="button">${text}</button>`;
+  const keys = 'data-lm-suppress-shortcuts="true"'; // or JupyterLab takes some keys for itself
+  const button = (text) => `<button type="button" ${keys}>${text}</button>`;
   return `<p class="cw-row">${["back", "next", "new coins", "start"].map(button).join("")}
     <span class="cw-count"></span></p><div class="cw-box"><p class="cw-say" aria-live="polite"></p>
     <p class="cw-later" aria-hidden="true"></p></div><ol class="cw-strip" aria-label="text"></ol>
@@ -174,8 +175,7 @@ function draw(root, state, k, fresh) {
   fill("tbody", table(all, rows, state.names));
   const idle = { back: k === 0, next: k === list.length - 1, start: k === 0 && !fresh };
   // aria-disabled, not disabled: a disabled button would drop the keyboard's place
-  root.querySelectorAll("button").forEach((b) => b.setAttribute("aria-disabled",
-    Boolean(idle[b.textContent])));
+  root.querySelectorAll("button").forEach((b) => { b.ariaDisabled = !!idle[b.textContent]; });
 }
 
 function render({ model, el }) {

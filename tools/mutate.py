@@ -1,0 +1,79 @@
+"""Planted faults: each must make a lesson's own checks fail. python tools/mutate.py [05 06 ...]
+
+tools/faults/NN.toml lists the faults of lesson NN: a text that occurs exactly once, in a cell of the
+lesson or in a file of course/, and what stands there instead. The lesson is run from a copy, up to the
+first cell that fails. A fault is caught where a check of the lesson raises AssertionError; a crash is
+no check. The harmless rewriting that every lesson has must be spared. Exit status 1 otherwise.
+"""
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import tomllib
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import nbformat
+from execute import client
+from nbclient.exceptions import CellExecutionError
+
+ROOT = Path(__file__).parent.parent
+
+
+def planted(text, fault):
+    """text with the fault in it. Raises ValueError unless the text to change occurs exactly once."""
+    if text.count(fault["old"]) != 1:
+        raise ValueError(f"{fault['id']}: its text occurs {text.count(fault['old'])} times, not once")
+    return text.replace(fault["old"], fault["new"])
+
+
+def run(lesson, fault):
+    """(cell, error, message) of the first failure with the fault in it; None if all cells pass."""
+    notebook = nbformat.read(lesson, as_version=4)
+    with tempfile.TemporaryDirectory() as folder:
+        shutil.copytree(ROOT / "course", Path(folder, "course"))
+        if "file" in fault:
+            source = Path(folder, "course", fault["file"])
+            source.write_text(planted(source.read_text("utf-8"), fault), "utf-8")
+        else:
+            cell, = [c for c in notebook.cells if c.id == fault["cell"]]
+            cell.source = planted(cell.source, fault)
+        env = dict(os.environ, PYTHONPATH=folder, PYTHONDONTWRITEBYTECODE="1")
+        try:
+            client(notebook, folder).execute(env=env, stderr=subprocess.DEVNULL)
+        except CellExecutionError as error:
+            failed = next(c for c in notebook.cells if c.cell_type == "code" and any(
+                o.output_type == "error" for o in c.outputs))
+            return f"{failed.id}:", error.ename, error.evalue.split("\n")[0][:80]
+    return None
+
+
+def verdict(lesson, fault):
+    """(as it should be, the line to print) for one fault."""
+    cell, error, message = run(lesson, fault) or ("no cell", "", "fails")
+    found = {"": "spared", "AssertionError": "caught"}.get(error, "crashed")
+    fine = found == ("spared" if fault.get("harmless") else "caught")
+    word = found if fine else "SURVIVES" if found == "spared" else f"WRONGLY {found} ({error})"
+    return fine, f"{lesson.stem[:2]} {fault['id']:32} {word:7} {cell} {message}"
+
+
+def main(names):
+    jobs = []
+    for file in sorted((ROOT / "tools" / "faults").glob("*.toml")):
+        if not names or file.stem in names:
+            lesson, = (ROOT / "notebooks").glob(f"{file.stem}_*.ipynb")
+            faults = tomllib.loads(file.read_text("utf-8"))["fault"]
+            assert sum(f.get("harmless", False) for f in faults) >= 1, f"{file}: no harmless rewriting"
+            jobs += [(lesson, fault) for fault in faults]
+    right = 0
+    with ThreadPoolExecutor(max_workers=2) as pool:
+        for fine, line in pool.map(lambda job: verdict(*job), jobs):
+            print(line, flush=True)
+            right += fine
+    print(f"{right} passed, {len(jobs) - right} failed")
+    return 0 if jobs and right == len(jobs) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
