@@ -57,7 +57,7 @@ class Chooser:
         if self.depth == len(self.path):
             self._open(probs)
         before, i = self.path[self.depth]
-        if before != probs:
+        if before is not probs and before != probs:
             self.refuse("run again on the same coins, the sampler did something else: "
                         "it remembers an earlier run, or draws from another source")
         self.depth += 1
