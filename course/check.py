@@ -1,8 +1,8 @@
 """Answers marked with a reason rather than a tick. Keeps no score, calls no network, never raises.
 
-The questions of lesson 05 stand in questions/05.toml: for every option, the idea behind it and what is
-right or wrong with that idea. On a page without a kernel the options open with a click; in a notebook the reader puts
-a letter in the cell and the cell answers.
+The questions of lesson 05 stand in questions/05.toml: for every option, the idea behind it and what
+is right or wrong with that idea. On a page without a kernel the options open with a click; in a
+notebook the reader puts a letter in the cell and the cell answers.
 """
 import html
 import pathlib
@@ -17,7 +17,7 @@ QUESTIONS = {name: entry
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a check says: ok, the reason for this very answer, and kind, the name of the idea in it."""
+    """What a check says: ok, the reason for this very answer, and kind, the idea that is in it."""
 
     ok: bool
     reason: str
@@ -36,15 +36,15 @@ class Verdict:
     def _repr_html_(self):
         options = "".join(f"<details><summary>{letter}) {_code(text)}</summary><p>{_code(why)}</p>"
                           "</details>" for letter, text, why in self.options)
-        return (f'<div class="course-choice"><p><strong>{_code(self.question)}</strong></p>{options}'
-                f"<p>{_code(self.reason)}</p></div>")
+        return (f'<div class="course-choice"><p><strong>{_code(self.question)}</strong></p>'
+                f"{options}<p>{_code(self.reason)}</p></div>")
 
 
 def choice(question, answer="?"):
     """The Verdict on a letter for the question of this name."""
     entry = QUESTIONS.get(question)
     if entry is None:
-        return Verdict(False, f'There is no question "{question}". Is the name spelled right?', "unknown")
+        return Verdict(False, f'There is no question "{question}". Is the name right?', "unknown")
     options = tuple((o["letter"], o["text"], o["reason"]) for o in entry["options"])
     letter = str(answer).strip().lower()
     for o in entry["options"]:

@@ -2,7 +2,7 @@
 
 Blue, striped or solid, is the target p; vermillion, dotted or dashed, is the draft q; grey is where
 both agree. Nothing else has these colours. The title of a figure is its finding. course.mplstyle
-beside this file holds the rest of the look. Left out: anything that moves (course.widgets does that).
+beside this file holds the rest of the look. Left out: anything that moves (see course.widgets).
 """
 import base64
 import functools
@@ -13,6 +13,8 @@ import pathlib
 import matplotlib.pyplot as plt
 import numpy as np
 from IPython.display import display
+from matplotlib.colors import ListedColormap
+from matplotlib.patches import Patch
 
 P, Q = "#0072B2", "#D55E00"  # Okabe-Ito blue and vermillion: target and draft, in every figure
 INK, GREY, PALE = "#222222", "#CFCFCF", "#F4F4F4"
@@ -31,9 +33,9 @@ def _styled(draw):
 
 
 def show(fig, alt):
-    """Display fig once, as HTML whose img carries alt: Lab, the site and nbconvert all honour it."""
+    """Display fig once, as HTML whose img carries alt: Lab, the site and nbconvert honour it."""
     buffer = io.BytesIO()
-    fig.savefig(buffer, format="png", dpi=130, metadata={"Software": None})  # no version in the bytes
+    fig.savefig(buffer, format="png", dpi=130, metadata={"Software": None})  # stable bytes
     plt.close(fig)
     png = base64.b64encode(buffer.getvalue()).decode()
     page = (f'<figure class="course-figure"><img alt="{html.escape(alt)}" style="max-width:100%" '
@@ -43,9 +45,11 @@ def show(fig, alt):
 
 def table(header, rows):
     """Display rows under header: an HTML table for readers, aligned columns for text/plain."""
-    cells = [[f"{c:.6g}" if isinstance(c, float) else str(c) for c in row] for row in [header, *rows]]
+    cells = [[f"{c:.6g}" if isinstance(c, float) else str(c) for c in row]
+             for row in [header, *rows]]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    lines = ["  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)).rstrip() for row in cells]
+    lines = ["  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)).rstrip()
+             for row in cells]
 
     def line(row, tag):
         return "<tr>" + "".join(f"<{tag}>{html.escape(c)}</{tag}>" for c in row) + "</tr>"
@@ -56,7 +60,7 @@ def table(header, rows):
 
 @_styled
 def overlap(p, q, names, title=None):
-    """The accept/reject picture of p and q, (V,) each: grey kept, blue owed, vermillion thrown away."""
+    """The accept/reject picture of p and q, (V,) each: grey kept, blue owed, dots thrown away."""
     p, q = np.asarray(p, dtype=float), np.asarray(q, dtype=float)
     kept, x, top = np.minimum(p, q), np.arange(len(p)), max(p.max(), q.max())
     fig, ax = plt.subplots()
@@ -77,7 +81,8 @@ def overlap(p, q, names, title=None):
     ax.set_title(title or f"The draft keeps {kept.sum():.0%}; the residual repays the rest")
     owed = ", ".join(f"{n} {v:.2g}" for n, v in zip(names, p - kept, strict=True) if v > 1e-9)
     return fig, (f"Bar chart of target p and draft q over {len(p)} tokens: they share "
-                 f"{kept.sum():.2g}. A rejection must draw again what p has above q: {owed or 'nothing'}.")
+                 f"{kept.sum():.2g}. A rejection must draw again what p has above q: "
+                 f"{owed or 'nothing'}.")
 
 
 def _hatch_in_edge_colour(ax):
@@ -87,9 +92,10 @@ def _hatch_in_edge_colour(ax):
 
 @_styled
 def laws(bars, names, title, alt, ylabel="probability"):
-    """Grouped bars: bars is {label: (V,)}; labels "target ..." and "draft ..." get their colours."""
+    """Grouped bars: bars is {label: (V,)}; "target ..." and "draft ..." have their own look."""
     fig, ax = plt.subplots()
-    others, width = iter(zip(OTHERS[3:] + OTHERS[1:3], ["", "\\\\", "xx"], strict=True)), 0.8 / len(bars)
+    width = 0.8 / len(bars)
+    others = iter(zip(OTHERS[3:] + OTHERS[1:3], ["", "\\\\", "xx"], strict=True))
     for k, (label, values) in enumerate(bars.items()):
         colour, hatch = ((P, "") if label.startswith("target") else (Q, "..")
                          if label.startswith("draft") else next(others))
@@ -105,10 +111,10 @@ def laws(bars, names, title, alt, ylabel="probability"):
 
 @_styled
 def curves(x, lines, title, alt, xlabel, ylabel, log="", band=None):
-    """Lines with their names at the right end: lines is {label: (len(x),)}; log is "", "x", "y" or "xy".
+    """Lines with their names at the right end: lines is {label: (len(x),)}.
 
-    band is (low, high, words): a pale band across the figure, with what it means. A label that starts
-    with "target" or "draft" gets that colour.
+    log is "", "x", "y" or "xy". band is (low, high, words): a pale band across, with what
+    it means. A label that starts with "target" or "draft" gets that colour.
     """
     fig, ax = plt.subplots()
     others = iter(zip(OTHERS, DASHES, MARKS, strict=True))
@@ -128,7 +134,8 @@ def curves(x, lines, title, alt, xlabel, ylabel, log="", band=None):
         ax.set_ylim(bottom=0)
     if band:
         ax.axhspan(band[0], band[1], color=PALE, zorder=0)
-        ax.text(0.01, band[1], band[2], transform=ax.get_yaxis_transform(), va="bottom", fontsize=10)
+        ax.text(0.01, band[1], band[2], transform=ax.get_yaxis_transform(), va="bottom",
+                fontsize=10)
     _label_ends(ax, x[-1], ends)
     ax.set(xlabel=xlabel, ylabel=ylabel)
     ax.set_title(title)
@@ -167,10 +174,10 @@ def counts(expected, seen, spread, title, alt):
 
 @_styled
 def grid(cells, rows, columns, title, alt, xlabel="", ylabel="", words=("", "×")):
-    """A table of 0 and 1, (rows, columns): dark cells with a sign, so that no colour alone speaks."""
+    """A table of 0 and 1, (rows, columns): dark cells with a sign, not by colour alone."""
     cells = np.asarray(cells, dtype=int)
     fig, ax = plt.subplots(figsize=(0.9 + 0.62 * len(columns) + 1.6, 1.3 + 0.42 * len(rows)))
-    ax.pcolormesh(cells, cmap=plt.matplotlib.colors.ListedColormap([PALE, "#5B5B5B"]), vmin=0, vmax=1,
+    ax.pcolormesh(cells, cmap=ListedColormap([PALE, "#5B5B5B"]), vmin=0, vmax=1,
                   edgecolors="white", linewidth=2)
     for (i, j), on in np.ndenumerate(cells):
         ax.text(j + 0.5, i + 0.5, words[on], ha="center", va="center",
@@ -192,7 +199,7 @@ LOOKS = {"kept": (GREY, ""), "replaced": ("white", "///"), "bonus": (P, ""), "pr
 
 @_styled
 def rounds(lines, title, alt):
-    """Rounds of a generation as rows of boxes: lines is a list of lists of (word, look), look in LOOKS.
+    """Rounds of a generation as rows of boxes: lines is a list of lists of (word, look).
 
     "kept" grey, "replaced" blue stripes, "bonus" solid blue, "thrown away" vermillion dots.
     """
@@ -202,7 +209,8 @@ def rounds(lines, title, alt):
         for j, (word, look) in enumerate(line):
             face, hatch = LOOKS[look]
             edge = {"thrown away": Q, "replaced": P, "bonus": P}.get(look, "#777777")
-            ax.bar(j, 0.8, 0.92, bottom=i + 0.1, color=face, edgecolor=edge, hatch=hatch, linewidth=1.5)
+            ax.bar(j, 0.8, 0.92, bottom=i + 0.1, color=face, edgecolor=edge, hatch=hatch,
+                   linewidth=1.5)
             ax.text(j, i + 0.5, word, ha="center", va="center", fontweight="bold",
                     color="white" if look == "bonus" else INK,
                     bbox={"facecolor": face, "edgecolor": "none", "pad": 1.5} if hatch else None)
@@ -214,7 +222,7 @@ def rounds(lines, title, alt):
     ax.grid(False)
     ax.spines[:].set_visible(False)
     looks = [look for look in LOOKS if any(look == part for line in lines for _, part in line)]
-    fig.legend(handles=[_swatch(look) for look in looks], loc="outside lower center", ncols=len(looks))
+    fig.legend(handles=list(map(_swatch, looks)), loc="outside lower center", ncols=len(looks))
     ax.set_title(title)
     return fig, alt
 
@@ -222,6 +230,6 @@ def rounds(lines, title, alt):
 def _swatch(look):
     face, hatch = LOOKS[look]
     edge = {"thrown away": Q, "replaced": P, "bonus": P}.get(look, "#777777")
-    patch = plt.matplotlib.patches.Patch(facecolor=face, edgecolor=edge, hatch=hatch, label=look)
+    patch = Patch(facecolor=face, edgecolor=edge, hatch=hatch, label=look)
     patch.set_hatchcolor(edge)
     return patch

@@ -9,9 +9,11 @@ numba and torch are extras: this module imports without them, and missing() name
 import contextlib
 import functools
 import importlib.util
+import itertools
 import os
 import pathlib
 import platform
+import re
 import subprocess
 import sys
 import time
@@ -19,7 +21,6 @@ import time
 import numpy as np
 
 WIDTH = 4096  # d_in of the weights that are timed, as in a model of some 7e9 weights
-WAYS = ("torch", "skinny")
 # The processor time of this thread leaves out the moments in which another program had the core.
 # Windows counts it in steps of 16 ms, so there the clock on the wall stands in.
 CLOCK = time.perf_counter if sys.platform == "win32" else time.thread_time
@@ -38,27 +39,31 @@ def _need(name):
                           "you can still read the lesson in the browser") from error
 
 
+def _body(rows, at, p):
+    """Lines of the kernel that serve the positions p + at, with so many rows of w at a time."""
+    yield from (f"r{j} = r + min({j} * q, last); w{j} = w[r{j}]; "
+                + "".join(f"a{j}{i} = " for i in at) + "zero" for j in rows)
+    yield "for k in range(d_in):"
+    yield "    " + "; ".join(f"x{i} = x[{p}{i}, k]" for i in at)
+    yield from (f"    v = w{j}[k]; " + "; ".join(f"a{j}{i} += v * x{i}" for i in at) for j in rows)
+    yield from ("; ".join(f"y[{p}{i}, r{j}] = a{j}{i}" for i in at) for j in rows)
+
+
 def skinny_source(n):
     """The Python text of the kernel for n positions, n = 1 ... 32, that reads each weight once.
 
-    Six rows of w (fewer if n is 6) are walked together, with one running sum per row and position.
-    They lie q rows apart, so that each is one long stream: memory delivers those fastest. If d_out
-    is no multiple of 6, the last streams overlap by up to five rows, which are then read twice.
-    Above six positions x is taken in groups that overlap likewise; the later groups find the rows
-    in the cache, so a weight still comes from memory once. Raises ValueError for any other n.
+    Six rows of w (five if n is 6) are walked together, with one running sum a per row and position.
+    They lie q rows apart, six long streams, as memory likes best; if d_out is no multiple of 6 the
+    last ones overlap, and up to five rows are read twice. Above six positions x is taken in groups
+    of up to four, and the later groups find the same rows of w in the cache.
     """
     if n not in range(1, 33):
-        raise ValueError(f"n is {n}: the kernel takes 1 to 32 positions; share more of them out "
+        raise ValueError(f"n is {n}: the kernel takes 1 to 32 positions; share out more than that "
                          "over several passes, each of which reads all the weights again")
-    groups = 1 if n <= 6 else -(-n // 5)
+    groups = 1 if n <= 6 else -(-n // 4)
     at = range(-(-n // groups))  # the positions of one group
-    rows = range(min(6, 30 // len(at)))  # 30 sums and what they need fill 32 vector registers
-    p = "" if groups == 1 else "p + "
-    body = [f"r{j} = r + min({j} * q, last); w{j} = w[r{j}]; "
-            + "".join(f"a{j}{i} = " for i in at) + "zero" for j in rows]
-    body += ["for k in range(d_in):", "    " + "; ".join(f"x{i} = x[{p}{i}, k]" for i in at)]
-    body += [f"    v = w{j}[k]; " + "; ".join(f"a{j}{i} += v * x{i}" for i in at) for j in rows]
-    body += ["; ".join(f"y[{p}{i}, r{j}] = a{j}{i}" for i in at) for j in rows]
+    rows = range(min(6, 30 // len(at)))  # 30 running sums leave two of 32 vector registers
+    body = list(_body(rows, at, "" if groups == 1 else "p + "))
     if groups > 1:
         body = [f"for g in range({groups}):", f"    p = min({len(at)} * g, {n - len(at)})",
                 *("    " + line for line in body)]
@@ -69,30 +74,27 @@ def skinny_source(n):
 
 @functools.cache
 def _kernel(n):
-    """skinny_source(n) as a function (x, w, y) that writes x @ w.T to y, compiled when first used."""
-    names = {"zero": np.float32(0)}
-    exec(skinny_source(n), names)
-    # The compiler may change the order of a sum, hence use vectors, and multiply and add at once.
-    loose = {"reassoc", "contract", "nsz"}
+    """skinny_source(n) as a function (x, w, y) that writes x @ w.T to y, compiled at first use."""
+    exec(skinny_source(n), names := {"zero": np.float32(0)})
+    loose = {"reassoc", "contract", "nsz"}  # sums in any order, hence vectors; multiply-add in one
     return _need("numba").njit(fastmath=loose, nogil=True)(names[f"skinny_{n}"])
 
 
 def skinny(n):
     """A function (x, w) -> x @ w.T, of shapes (n, d_in) and (d_out, d_in), that reads w once.
 
-    float32 and one thread; it lets other Python threads run. The first call compiles, about half a
-    second. Raises ValueError if n is not in 1 ... 32, or if what it is given does not fit.
+    float32, one thread; the first call compiles. Raises ValueError if n, x or w do not fit.
     """
     kernel = _kernel(n)
 
     def project(x, w):
-        for name, a in (("x", x), ("w", w)):
-            if getattr(a, "dtype", None) != np.float32 or np.ndim(a) != 2 or not a.flags.c_contiguous:
-                raise ValueError(f"{name} must be a matrix of float32 stored row by row: "
-                                 f"use np.ascontiguousarray({name}, dtype=np.float32)")
+        for a in (x, w):
+            if getattr(a, "dtype", 0) != np.float32 or a.ndim != 2 or not a.flags.c_contiguous:
+                raise ValueError("x and w must be matrices of float32 stored row by row: use "
+                                 "np.ascontiguousarray(x, dtype=np.float32), and w likewise")
         if x.shape != (n, w.shape[1]):
-            raise ValueError(f"x has shape {x.shape} and w {w.shape}: give skinny({n}) an x of shape "
-                             f"{(n, w.shape[1])}, one row per position")
+            raise ValueError(f"x has shape {x.shape}, w {w.shape}: skinny({n}) with this w needs "
+                             f"an x of shape {(n, w.shape[1])}, one row per position")
         y = np.empty((n, len(w)), dtype=np.float32)
         kernel(x, w, y)
         return y
@@ -102,50 +104,97 @@ def skinny(n):
 @functools.cache
 def _reader():
     """The sum of a flat array: one addition per weight, so that nothing but reading takes time."""
-    def total(a):
-        s = np.float32(0)
-        for k in range(a.size):
-            s += a[k]
-        return s
-    return _need("numba").njit(fastmath={"reassoc", "nsz"}, nogil=True)(total)
+    return _need("numba").njit(lambda a: a.sum(), fastmath=True, nogil=True)
 
 
-def _weights(megabytes):
-    """Weights (d_out, WIDTH) of about so many times 2**20 bytes, every page of them written to."""
-    if not 0 < megabytes < 2**14:
-        raise ValueError(f"megabytes is {megabytes}: take a size above 0 that fits your memory")
-    streams = max(1, round(megabytes * 2**18 / WIDTH / 6))
-    return np.full((6 * streams, WIDTH), 0.5, dtype=np.float32)
-
-
-def _take_turns(jobs, w, repeats):
-    """{name: (repeats,) seconds per call}. Jobs take turns, so that a busy moment meets them all."""
-    if repeats < 1:
-        raise ValueError(f"repeats is {repeats}: take 1 or more")
-    calls = max(1, 2**25 // w.nbytes)  # 32 MB or more between two looks at the clock
-    seconds = {name: np.empty(repeats) for name in jobs}
-    for turn in range(-1, repeats):  # turn -1 compiles and fills the caches; the next one replaces it
-        for name, job in jobs.items():
+def _take_turns(jobs, size, repeats):
+    """Seconds a call {name: (repeats,)}; jobs take turns, so that a busy moment meets them all."""
+    calls = max(1, 2**25 // size)  # 32 MB or more between two looks at the clock
+    seconds = {name: [] for name in jobs}
+    torch = sys.modules.get("torch")  # if it is in use, it is held to one thread meanwhile
+    threads = torch and torch.get_num_threads()
+    try:
+        _ = torch and torch.set_num_threads(1)
+        for _, (name, job) in itertools.product(range(repeats + 1), jobs.items()):
             start = CLOCK()
             for _ in range(calls):
                 job()
-            seconds[name][turn] = (CLOCK() - start) / calls
-    return seconds
-
-
-@contextlib.contextmanager
-def _one_thread(wanted=True):
-    """torch held to one thread while the block runs, then given its old number back."""
-    torch = _need("torch") if wanted else None
-    before = torch and torch.get_num_threads()
-    try:
-        yield torch and (torch.set_num_threads(1) or torch)
+            seconds[name].append((CLOCK() - start) / calls)
     finally:
-        if torch:
-            torch.set_num_threads(before)
+        _ = torch and torch.set_num_threads(threads)
+    return {name: np.array(taken[1:]) for name, taken in seconds.items()}  # turn 0 compiled
 
 
 def read_bandwidth(megabytes, repeats=7):
-    """Bytes per second at which one thread reads so many megabytes over and over: a median."""
-    w, read = _weights(megabytes).ravel(), _reader()
-    return w.nbytes / float(np.median(_take_turns({"read": lambda: read(w)}, w, repeats)["read"]))
+    """Bytes per second at which one thread reads so many megabytes again and again, a median."""
+    return pass_cost((), megabytes, (1,), repeats)["read"]
+
+
+def peak_flops(repeats=7):
+    """Operations per second of one thread at its best, with all it needs in the cache: skinny(8)
+    or, where torch is installed and faster, its product of two 1024 x 1024 matrices."""
+    small = pass_cost(("skinny",), 0.75, (1, 8), repeats)
+    rates = [4 * small["bytes"] / small["runs"]["skinny"][1].min()]  # 2 x 8 per weight of 4 bytes
+    if "torch" not in missing():
+        a = _need("torch").full((1024, 1024), 0.5)
+        rates.append(2 * 1024**3 / _take_turns({0: lambda: a @ a}, a.nbytes, repeats)[0].min())
+    return float(max(rates))
+
+
+def pass_cost(ways, megabytes, positions, repeats=7):
+    """The time of one pass over the weights for each number of positions, all taken in turns.
+
+    A dict: "bytes" of the weights; "read", the bytes per second of only reading them; "positions";
+    by way, "torch" or "skinny", the medians "seconds" (len(positions),) and "v", the same in passes
+    over one position; "runs", all of it: by way (len(positions), repeats), "read" (repeats,).
+    """
+    if set(ways) - {"torch", "skinny"} or list(positions[:1]) != [1]:
+        raise ValueError(f"ways {ways}, positions {positions}: take ways out of 'torch', 'skinny', "
+                         "and begin positions with 1, since v(n) counts passes over one position")
+    if not 0 < megabytes <= 2**13 or repeats < 1:
+        raise ValueError(f"{megabytes} megabytes, {repeats} repeats: take 0.1 to 8192, 1 or more")
+    d_out = 6 * max(1, round(megabytes * 2**18 / WIDTH / 6))  # so that streams do not overlap
+    w = np.full((d_out, WIDTH), 0.5, np.float32)  # not zeros: unwritten pages are all one page
+    jobs = {"read": functools.partial(_reader(), w.ravel())}
+    for way, n in itertools.product(ways, positions):
+        x, y = (np.full((n, d), 0.5, np.float32) for d in (WIDTH, d_out))
+        if way == "skinny":
+            jobs[way, n] = functools.partial(_kernel(n), x, w, y)
+        else:
+            same = map(_need("torch").from_numpy, (x, w))  # the same memory, no copy
+            jobs[way, n] = functools.partial(_need("torch").nn.functional.linear, *same)
+    taken = _take_turns(jobs, w.nbytes, repeats)
+    runs = {way: np.array([taken[way, n] for n in positions]) for way in ways}
+    seconds = {way: np.median(times, axis=1) for way, times in runs.items()}
+    return {"bytes": w.nbytes, "read": w.nbytes / float(np.median(taken["read"])),
+            "positions": tuple(positions), "runs": runs | {"read": taken["read"]},
+            "seconds": seconds, "v": {way: times / times[0] for way, times in seconds.items()}}
+
+
+def _ask(source):
+    """The text of a file, or what macOS says of a name; "" where there is neither."""
+    with contextlib.suppress(OSError, ValueError):
+        if source.startswith("/"):
+            return pathlib.Path(source).read_text(encoding="utf-8").strip()
+        return subprocess.run(["sysctl", "-n", source], capture_output=True, text=True).stdout[:-1]
+    return ""
+
+
+def caches():
+    """Bytes of the caches of one core by "L1", "L2", "L3"; None where the system tells nothing."""
+    sizes = {}
+    for level, i, name in (("L1", 0, "l1d"), ("L2", 2, "l2"), ("L3", 3, "l3")):
+        linux = f"/sys/devices/system/cpu/cpu0/cache/index{i}/size"  # says 32K; macOS says 32768
+        digits, k, _ = (_ask(linux) or _ask(f"hw.{name}cachesize")).partition("K")
+        sizes[level] = int(digits) * (1024 if k else 1) if digits.isdigit() else None
+    return sizes
+
+
+def describe():
+    """One line that names this machine: processor, cores, memory, system."""
+    linux = re.search(r"model name\s*: (.*)", _ask("/proc/cpuinfo"))
+    name = linux[1] if linux else _ask("machdep.cpu.brand_string") or platform.processor()
+    with contextlib.suppress(AttributeError, OSError, ValueError):  # Windows has no sysconf
+        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+        name = f"{name or platform.machine()}, {memory:.0f} GiB of memory"
+    return f"{name}, {os.cpu_count()} cores, {platform.system()}"

@@ -53,17 +53,23 @@ def rows(model, tokens, name="model", vocabulary=None):
     """The laws (T, V) that model gives for tokens, checked: one law a token, each over V tokens."""
     tokens = as_tokens(tokens, vocabulary)
     try:
-        laws = np.asarray(model(list(tokens)), dtype=float)
-    except IndexError as error:
-        raise ValueError(f"the {name} failed on {tokens}: is a token out of its range?") from error
+        laws = model(list(tokens))
+    except (IndexError, ValueError) as error:
+        shared = "" if vocabulary is None else " Both models must share one vocabulary"
+        raise ValueError(f"the {name} failed on {tokens} ({error}): is a token out of its range?"
+                         f"{shared}") from error
+    try:
+        laws = np.asarray(laws, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"the {name} gave no array of numbers: it must give one law a token, "
+                         "each over the same V tokens") from error
     if laws.ndim != 2 or len(laws) != len(tokens):
         raise ValueError(f"the {name} gave shape {laws.shape} for {len(tokens)} tokens: "
                          f"it must give ({len(tokens)}, V), one row a token")
-    if max(tokens) >= laws.shape[1]:
-        as_tokens(tokens, laws.shape[1])
     if vocabulary is not None and laws.shape[1] != vocabulary:
         raise ValueError(f"the {name} knows {laws.shape[1]} tokens, the other model {vocabulary}: "
                          "both must share one vocabulary")
+    as_tokens(tokens, laws.shape[1])
     return as_laws(laws, f"a row of the {name}")
 
 
@@ -105,23 +111,26 @@ def rambler(vocabulary, seed, zeros=0.0, sharpness=1.0):
 
 def temperature(model, T):
     """model with every law raised to the power 1 / T and rescaled; T = 0 keeps the top token alone."""
-    if not T >= 0:
-        raise ValueError(f"temperature {T}: it must be 0 or more")
+    if not 0 <= T < np.inf:
+        raise ValueError(f"temperature {T}: it must be a number from 0 on")
 
     def tempered(tokens):
         laws = rows(model, tokens)
         if T == 0:
             return np.eye(laws.shape[1])[laws.argmax(axis=1)]
-        with np.errstate(divide="ignore"):  # log 0 is -inf, and a forbidden token stays forbidden
-            logits = np.log(laws) / T
-        laws = np.exp(logits - logits.max(axis=1, keepdims=True))
+        with np.errstate(divide="ignore", over="ignore"):  # a forbidden token stays at -inf
+            logits = np.log(laws / laws.max(axis=1, keepdims=True)) / T
+        laws = np.exp(logits)
         return laws / laws.sum(axis=1, keepdims=True)
     return tempered
 
 
 def mixture(model, other, weight):
     """The model whose laws are (1 - weight) of model's plus weight of other's."""
-    return lambda tokens: (1 - weight) * rows(model, tokens) + weight * rows(other, tokens)
+    def mixed(tokens):
+        laws = rows(model, tokens)
+        return (1 - weight) * laws + weight * rows(other, tokens, "second model", laws.shape[1])
+    return mixed
 
 
 def remembered(model):

@@ -27,7 +27,21 @@ def accept(x, p, q, rng):
 
     p and q are whole laws (V,). Strict, and without a division: u can be 0, and so can p[x].
     """
+    p, q = _pair(p, q)
+    return _keep(*as_tokens([x], len(p)), p, q, rng)
+
+
+def _keep(x, p, q, rng):
+    """As accept, for laws that have been looked at already."""
     return bool(rng.random() * q[x] < p[x])
+
+
+def _pair(p, q):
+    """p and q as laws over one vocabulary, (V,) each."""
+    p, q = as_law(p, "p"), as_law(q, "q")
+    if len(p) != len(q):
+        raise ValueError(f"p has {len(p)} entries, q has {len(q)}: share one vocabulary")
+    return p, q
 
 
 def residual(p, q):
@@ -35,9 +49,7 @@ def residual(p, q):
 
     Raises ValueError if nothing is left (p equals q: no token is ever rejected). Leviathan, Alg. 1.
     """
-    p, q = as_law(p, "p"), as_law(q, "q")
-    if len(p) != len(q):
-        raise ValueError(f"p has {len(p)} entries, q has {len(q)}: share one vocabulary")
+    p, q = _pair(p, q)
     owed = np.maximum(p - q, 0.0)  # (V,), adds up to 1 - alpha
     if owed.max() <= DUST:
         raise ValueError("p equals q: every token is accepted, so there is nothing to draw again")
@@ -54,7 +66,7 @@ def speculate(target, draft, tokens, gamma, rng):
     size = len(q[0]) if q else None
     p = rows(target, tokens + guesses, "target", size)[-(gamma + 1):]  # row i judges guess i
     for i, x in enumerate(guesses):
-        if not accept(x, p[i], q[i], rng) and (p[i] - q[i]).max() > DUST:
+        if not _keep(x, p[i], q[i], rng) and (p[i] - q[i]).max() > DUST:
             return guesses[:i] + [_draw(residual(p[i], q[i]), rng)]
         # A rejection with nothing owed is rounding: laws computed in float32 may add up to 1 - 1e-7.
         # In float64, where p equals q, it cannot happen: u < 1, so u * q[x] < q[x]. Keep the token.
@@ -66,6 +78,7 @@ def generate(target, draft, prompt, n_new, gamma, rng, end=None):
 
     With end, stops right after the first end token among the new ones.
     """
+    _count(gamma, "gamma")  # also where n_new is 0
     return _write(lambda tokens: speculate(target, draft, tokens, gamma, rng), prompt, n_new, end)
 
 
@@ -77,7 +90,8 @@ def autoregress(target, prompt, n_new, rng, end=None):
 
 def _write(next_tokens, prompt, n_new, end):
     """prompt plus what rounds of next_tokens(tokens) give, cut at n_new tokens or after end."""
-    tokens, length = as_tokens(prompt), len(prompt) + _count(n_new, "n_new")
+    tokens = as_tokens(prompt)
+    length = len(tokens) + _count(n_new, "n_new")
     while len(tokens) < length:
         for x in next_tokens(tokens)[:length - len(tokens)]:
             tokens.append(x)

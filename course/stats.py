@@ -1,11 +1,12 @@
 """Is a sampler's law the one we want? Exactly where it can be enumerated, and by sampling.
 
 One policy for the whole course. Exact: distance 1e-12 or less. Sampled: any outcome that the law
-forbids fails at once; then every outcome gets an exact binomial tail by itself, and one more tail is
-for faults spread thinly over many outcomes: the first half of the runs names the outcomes that came
-too often, the second half puts these to the test together. The smallest tail, times the number of
-tails, is held against the alarm level (Bonferroni), so the stated level is true for any law. Left out:
-comparing two samples as if one were exact, and chi-squared, whose level is not true in small cells.
+forbids fails at once. Then every outcome gets an exact binomial tail by itself, and one more tail
+is for faults spread thinly over many outcomes: the first half of the runs names the outcomes that
+came too often, the second half puts these to the test together. The smallest tail, times the number of
+tails, is held against the alarm level (Bonferroni), so the stated level is true for any law. Left
+out: two samples compared as if one were exact, and chi-squared, whose level is not true in small
+cells.
 """
 from collections import Counter
 from typing import NamedTuple
@@ -39,7 +40,7 @@ def total_variation(law, other):
 
 
 def count(sampler, n, seed):
-    """A list of two Counters: what n // 2 runs of sampler(rng) gave, and what the other half gave."""
+    """Two Counters in a list: what n // 2 runs of sampler(rng) gave, and what n // 2 more gave."""
     rng = np.random.default_rng(seed)
     return [Counter(as_outcome(sampler(rng)) for _ in range(n // 2)) for _ in range(2)]
 
@@ -126,7 +127,7 @@ def check_law(sampler, law, seed, alarm=1e-6, smallest=0.02, emitted=None, max_p
           f"alarm below {alarm / tail.of:.1g} (level {alarm:g})")
     print(f"power:   a distance of {smallest:g} is caught with probability {POWER}")
     if tail.chance < alarm / tail.of:
-        name = "the outcomes that came too often" if tail.outcome is None else f"outcome {tail.outcome}"
+        name = "several outcomes together" if tail.outcome is None else f"outcome {tail.outcome}"
         raise AssertionError(f"{name}: {tail.seen} times, expected {tail.expected:.1f}; chance "
                              f"{tail.chance:.2g} if the law were right")
 

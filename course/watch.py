@@ -15,7 +15,8 @@ from contextlib import contextmanager
 import numpy as np
 from numpy.random import bit_generator
 
-_last = {}  # what the last look at every object found; valid until a collection moves objects
+YOUNG = (0, 1) if sys.version_info < (3, 14) else (0,)  # generations of the garbage collector
+_last = {}  # what the last look at every object found; valid while what came later is still young
 
 
 @contextmanager
@@ -35,14 +36,14 @@ def other_sources():
 def _alive():
     """{id: generator}: every generator of numpy and of random that lives.
 
-    Looking at all objects takes time once torch is loaded, so the last look is used again while all
-    that was made since then is still in the youngest generation of the garbage collector.
+    Looking at all objects takes time once torch is loaded, so the last look is used again as long
+    as the garbage collector has made nothing old since then.
     """
-    collections = [generation["collections"] for generation in gc.get_stats()]
-    if _last.get("collections") != collections:
-        _last.update(collections=collections, found=_generators(gc.get_objects()))
-    found = _last["found"] + _generators(gc.get_objects(generation=0))
-    return {id(source): source for source in found}
+    aged = [generation["collections"] for generation in gc.get_stats()[YOUNG[-1]:]]
+    if _last.get("aged") != aged:
+        _last.update(aged=aged, found=_generators(gc.get_objects()))
+    young = [source for age in YOUNG for source in _generators(gc.get_objects(generation=age))]
+    return {id(source): source for source in _last["found"] + young}
 
 
 def _generators(objects):

@@ -1,9 +1,10 @@
 """Planted faults: each must make a lesson's own checks fail. python tools/mutate.py [05 06 ...]
 
-tools/faults/NN.toml lists the faults of lesson NN: a text that occurs exactly once, in a cell of the
-lesson or in a file of course/, and what stands there instead. The lesson is run from a copy, up to the
-first cell that fails. A fault is caught where a check of the lesson raises AssertionError; a crash is
-no check. The harmless rewriting that every lesson has must be spared. Exit status 1 otherwise.
+tools/faults/NN.toml lists the faults of lesson NN: a text that occurs exactly once, in a cell of
+the lesson or in a file of course/, and what stands there instead. The lesson is run from a copy, up
+to the first cell that fails. A fault is caught where a check of the lesson raises AssertionError; a
+crash is no check. The harmless rewriting that every lesson has must be spared. Exit status 1
+otherwise.
 """
 import os
 import shutil
@@ -22,9 +23,10 @@ ROOT = Path(__file__).parent.parent
 
 
 def planted(text, fault):
-    """text with the fault in it. Raises ValueError unless the text to change occurs exactly once."""
+    """text with the fault in it. ValueError unless the text to change occurs exactly once."""
     if text.count(fault["old"]) != 1:
-        raise ValueError(f"{fault['id']}: its text occurs {text.count(fault['old'])} times, not once")
+        found = text.count(fault["old"])
+        raise ValueError(f"{fault['id']}: its text occurs {found} times, not once")
     return text.replace(fault["old"], fault["new"])
 
 
@@ -64,7 +66,7 @@ def main(names):
         if not names or file.stem in names:
             lesson, = (ROOT / "notebooks").glob(f"{file.stem}_*.ipynb")
             faults = tomllib.loads(file.read_text("utf-8"))["fault"]
-            assert sum(f.get("harmless", False) for f in faults) >= 1, f"{file}: no harmless rewriting"
+            assert any(f.get("harmless") for f in faults), f"{file}: no harmless rewriting"
             jobs += [(lesson, fault) for fault in faults]
     right = 0
     with ThreadPoolExecutor(max_workers=2) as pool:

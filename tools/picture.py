@@ -4,5 +4,6 @@ from pathlib import Path
 from course.draw import overlap
 
 fig, alt = overlap([0.5, 0.3, 0.2], [0.2, 0.2, 0.6], ["clear", "grey", "red"])
-fig.savefig(Path(__file__).parent.parent / "docs" / "rule.png", dpi=130, metadata={"Software": None})
+file = Path(__file__).parent.parent / "docs" / "rule.png"
+fig.savefig(file, dpi=130, metadata={"Software": None})
 print(alt)
