@@ -1,24 +1,25 @@
 """Is a sampler's law the one we want? Exactly where it can be enumerated, and by sampling.
 
 One policy for the whole course. Exact: distance 1e-12 or less. Sampled: any outcome that the law
-forbids fails at once. Then every outcome gets an exact binomial tail by itself, and one more tail
-is for faults spread thinly over many outcomes: the first half of the runs names the outcomes that
-came too often, the second half puts these to the test together. The smallest tail, times the number of
-tails, is held against the alarm level (Bonferroni), so the stated level is true for any law. Left
-out: two samples compared as if one were exact, and chi-squared, whose level is not true in small
-cells.
+forbids fails at once. Then every outcome gets an exact binomial tail by itself (rare ones share
+one), and one more tail is for faults spread thinly over many outcomes: the first half of the runs
+names the outcomes that came too often, the second half puts these to the test together. The smallest
+tail, times the number of tails, is held against the alarm level (Bonferroni), so the stated level is
+true for any law. Left out: two samples compared as if one were exact, and chi-squared, whose level
+is not true in small cells.
 """
 from collections import Counter
 from typing import NamedTuple
 
 import numpy as np
-from scipy.stats import binom, norm
+from scipy.special import ndtr, ndtri
+from scipy.stats import binom
 
-from course.coin import NotEnumerable
-from course.exact import TooManyPaths, law as exact_law
+from course.exact import NotEnumerable, TooManyPaths, as_outcome, law as exact_law
 
 EXACT = 1e-12  # distances up to this are rounding
-FEWEST = 20  # expected runs of an outcome; rarer ones are pooled
+FEWEST = 20  # expected runs of an outcome; rarer ones have one tail between them
+HIDDEN = 2  # expected runs of an outcome; what happens among rarer ones may stay unseen
 POWER = 0.999  # with which check_law catches the smallest distance that it states
 
 
@@ -45,26 +46,20 @@ def count(sampler, n, seed):
     return [Counter(as_outcome(sampler(rng)) for _ in range(n // 2)) for _ in range(2)]
 
 
-def as_outcome(result):
-    """What a sampler returned, as the tuple of ints that laws use for it."""
-    return tuple(int(x) for x in result) if np.iterable(result) else (int(result),)
-
-
 def smallest_tail(halves, law):
     """The Tail of two Counters of runs (as count gives them) against the exact law."""
     runs = [sum(half.values()) for half in halves]
     names, probs = _pooled(law, sum(runs))
-    seen = np.array([[half[x] for x in names[:-1]] for half in halves], dtype=int).reshape(2, -1)
-    seen = np.column_stack([seen, np.array(runs) - seen.sum(axis=1)])  # (2, outcomes)
-    tails = _two_sided(seen.sum(axis=0), sum(runs), probs)
-    suspects = seen[0] > runs[0] * probs  # named by the first half ...
-    together = _two_sided(seen[1][suspects].sum(), runs[1], probs[suspects].sum())  # ... then tried
+    seen = [halves[0][x] + halves[1][x] for x in names[:-1]]
+    seen.append(sum(runs) - sum(seen))
+    tails = _two_sided(np.array(seen), sum(runs), probs)
+    suspects = [x for x in law if halves[0][x] > runs[0] * law[x]]  # named by the first half ...
+    again, share = sum(halves[1][x] for x in suspects), sum(law[x] for x in suspects)
+    together = _two_sided(again, runs[1], share)  # ... then tried by the second
     if together <= tails.min():
-        return Tail(float(together), len(tails) + 1, None, int(seen[1][suspects].sum()),
-                    float(runs[1] * probs[suspects].sum()))
+        return Tail(float(together), len(tails) + 1, None, again, runs[1] * share)
     i = int(tails.argmin())
-    return Tail(float(tails[i]), len(tails) + 1, names[i], int(seen[:, i].sum()),
-                float(sum(runs) * probs[i]))
+    return Tail(float(tails[i]), len(tails) + 1, names[i], seen[i], float(sum(runs) * probs[i]))
 
 
 def _pooled(law, n):
@@ -86,20 +81,22 @@ def smallest_distance(law, n, alarm=1e-6):
     The hardest direction for single tails moves every outcome by the same number of its standard
     deviations. There the tail over the suspects must catch it: the first half names a share of them
     rightly, and the second half sees that share of the distance, give or take both halves' chance
-    (normal approximation; tests/test_stats.py simulates it).
+    (normal approximation; tests/test_stats.py simulates it). A move among outcomes that are hardly
+    ever seen is not counted on.
     """
-    _, probs = _pooled(law, n)
+    probs = np.array([w for w in law.values() if w * n >= HIDDEN])
+    hidden, tails = max(0.0, 1 - probs.sum()), len(_pooled(law, n)[0]) + 1
     deviations, half = np.sqrt(probs * (1 - probs)), np.sqrt(n / 2)
     even = np.sqrt((deviations**2).sum()) / max(deviations.sum(), 1e-300)
-    needed, low, high = norm.isf(alarm / 2 / (len(probs) + 1)), 0.0, 1.0
+    needed, spread, low, high = -ndtri(alarm / 2 / tails), ndtri(POWER), 0.0, 1.0
     for _ in range(50):  # what is seen grows with the distance: halve the bracket
         distance = (low + high) / 2
-        right = norm.cdf(2 * distance * half / max(deviations.sum(), 1e-300))
+        right = ndtr(2 * distance * half / max(deviations.sum(), 1e-300))
         seen = distance * (2 * right - 1) * half / 0.5
         naming = 2 * distance * even * np.sqrt(right * (1 - right)) * half / 0.5
-        caught = seen - needed > norm.isf(1 - POWER) * np.hypot(1, naming)
+        caught = seen - needed > spread * np.hypot(1, naming)
         low, high = (low, distance) if caught else (distance, high)
-    return high
+    return high + hidden
 
 
 def runs_needed(law, smallest, alarm=1e-6):
@@ -116,12 +113,13 @@ def check_law(sampler, law, seed, alarm=1e-6, smallest=0.02, emitted=None, max_p
     law is a dict {outcome: probability}; emitted is the sampler's exact law where that was computed
     in another way (exact.generation_law), else it is enumerated in up to max_paths paths.
     """
+    _wanted(law)
     print(f"exact:   {_exactly(sampler, law, emitted, max_paths)}")
     n = runs_needed(law, smallest, alarm)
     halves = count(sampler, n, seed)
-    for x in sum(halves, Counter()):
+    for x, seen in sum(halves, Counter()).items():
         if law.get(x, 0.0) == 0:
-            raise AssertionError(f"the law forbids {x}, and the sampler gave it")
+            raise AssertionError(f"the law forbids {x}, and the sampler gave it {seen} times")
     tail = smallest_tail(halves, law)
     print(f"sampled: n = {n:,}, seed = {seed}, smallest of {tail.of} tails {tail.chance:.1g}, "
           f"alarm below {alarm / tail.of:.1g} (level {alarm:g})")
@@ -130,6 +128,15 @@ def check_law(sampler, law, seed, alarm=1e-6, smallest=0.02, emitted=None, max_p
         name = "several outcomes together" if tail.outcome is None else f"outcome {tail.outcome}"
         raise AssertionError(f"{name}: {tail.seen} times, expected {tail.expected:.1f}; chance "
                              f"{tail.chance:.2g} if the law were right")
+
+
+def _wanted(law):
+    """Raise ValueError unless law is a law over tuples."""
+    if not all(isinstance(x, tuple) for x in law):
+        raise ValueError("an outcome of a law is a tuple of ints: write (0,) in place of 0")
+    if not min(law.values(), default=-1) >= 0 or not abs(sum(law.values()) - 1) < 1e-9:
+        raise ValueError(f"the law adds up to {sum(law.values()):.6g}: its probabilities must be 0 "
+                         "or more and add up to 1")
 
 
 def _exactly(sampler, law, emitted, max_paths):
@@ -142,6 +149,8 @@ def _exactly(sampler, law, emitted, max_paths):
     if distance > EXACT:
         worst = max(sorted(emitted.keys() | law.keys()),
                     key=lambda x: abs(emitted.get(x, 0.0) - law.get(x, 0.0)))
-        raise AssertionError(f"the law is off by {distance:.4f}: outcome {worst} has probability "
-                             f"{emitted.get(worst, 0.0):.4f}, wanted {law.get(worst, 0.0):.4f}")
+        digits = ".4f" if distance > 1e-3 else ".12f"
+        raise AssertionError(f"the law is off by {distance:{digits}}: outcome {worst} has "
+                             f"probability {emitted.get(worst, 0.0):{digits}}, "
+                             f"wanted {law.get(worst, 0.0):{digits}}")
     return f"distance below {EXACT:g}, {emitted.paths:,} paths"

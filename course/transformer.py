@@ -2,8 +2,9 @@
 
 Follows Vaswani et al. 2017 (arXiv:1706.03762), section 3, the decoder without its encoder; norms
 stand in front of each part and positions are learned, as in GPT-2. A cache of keys and values
-spares old positions a second pass. Left out: biases, padding, sampling, GPUs, a cache that grows in
-place (each call gives a fresh copy). float64 by default: "the same" is then the same to 1e-12.
+spares old positions a second pass. Left out: biases of the matrices, padding, sampling, GPUs, a
+cache that grows in place (each call gives a fresh copy). float64 by default: "the same" is then
+the same to 1e-12.
 """
 try:
     import torch
@@ -103,8 +104,7 @@ class Transformer(nn.Module):
         if tokens.numel() == 0:
             raise ValueError("no tokens: give at least one, each row is about the token after it")
         if tokens.is_floating_point() or not 0 <= tokens.min() <= tokens.max() < self.V:
-            raise ValueError(f"ids run from {tokens.min()} to {tokens.max()}: "
-                             f"each token must be an int in range({self.V})")
+            raise ValueError(f"ids {tokens.min()} to {tokens.max()}: give ints in range({self.V})")
         if start + tokens.shape[-1] > self.context:
             raise ValueError(f"{start} cached + {tokens.shape[-1]} new tokens, context "
                              f"{self.context}: shorten the prompt or build a net of larger context")
