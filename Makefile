@@ -13,13 +13,15 @@ PY := .venv/bin/python
 # Stamps: an environment newer than the lock is not installed again.
 LAB := .venv/.lab-$(or $(EXTRAS),core)
 TEST := .venv/.test-$(or $(EXTRAS),core)
+# A page, not a file: given a file, Jupyter would shut the rest of this folder, my/ included, away.
+START := --LabApp.default_url=/lab/tree/notebooks/00_start_here.ipynb
 # Jupyter refuses to start as root, which is who you are in many containers, unless told.
 ROOT := $(if $(filter 0,$(shell id -u)),--allow-root)
 
 .PHONY: lab test test-fast mutate clean
 
 lab: $(LAB)
-	$(PY) -m jupyterlab $(ROOT) --LabApp.default_url=/lab/tree/notebooks/00_start_here.ipynb $(ARGS)
+	$(PY) -m jupyterlab $(ROOT) $(START) $(ARGS)
 
 test: $(TEST)
 	$(PY) tools/testall.py $(ARGS)
