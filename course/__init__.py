@@ -2,7 +2,7 @@
 
 models        toy models of one type: model(tokens) -> (T, V)
 speculative   the accept/reject rule and the loop around it
-exact         the exact law of any sampler
+exact         the exact law of any sampler (its parts: coin, chooser, watch)
 stats         tests of a sampler against an exact law
 trace         one generation, written down move by move
 check         answers marked with a reason

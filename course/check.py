@@ -42,7 +42,7 @@ class Verdict:
 
 def choice(question, answer="?"):
     """The Verdict on a letter for the question of this name."""
-    entry = QUESTIONS.get(question)
+    entry = QUESTIONS.get(str(question))  # a list is no key, and no error either
     if entry is None:
         return Verdict(False, f'There is no question "{question}". Is the name right?', "unknown")
     options = tuple((o["letter"], o["text"], o["reason"]) for o in entry["options"])

@@ -153,7 +153,7 @@ def _run(sampler, chooser):
     except NotEnumerable:
         raise
     except Exception as error:
-        if chooser.refused or not _raised_by_numbers_too(type(error), sampler, chooser):
+        if chooser.refused or not _own(type(error), sampler, chooser):
             raise NotEnumerable("a uniform draw is used in a way that has no finite list of "
                                 f"outcomes: {chooser.refused or error}") from error
         raise
@@ -164,10 +164,17 @@ def _run(sampler, chooser):
     return outcome, chooser
 
 
-def _raised_by_numbers_too(kind, sampler, chooser):
-    """Does the same way raise such an error on real numbers? Then it is the sampler's own."""
+def _own(kind, sampler, chooser):
+    """Is an error of this kind the sampler's own? Then the same way raises it on real numbers too,
+    and where that way is a likely one, a real generator shows it."""
+    rngs = map(np.random.default_rng, range(20 if chooser.chance > 0.5 else 0))
+    return _raises(kind, sampler, chooser.again(0.5)) and (
+        chooser.chance <= 0.5 or any(_raises(kind, sampler, rng) for rng in rngs))
+
+
+def _raises(kind, sampler, rng):
     try:
-        as_outcome(sampler(chooser.again(0.5)))
+        as_outcome(sampler(rng))
     except Exception as error:
         return type(error) is kind
     return False

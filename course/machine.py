@@ -49,20 +49,21 @@ def _body(rows, at, p):
     yield from ("; ".join(f"y[{p}{i}, r{j}] = a{j}{i}" for i in at) for j in rows)
 
 
-def skinny_source(n):
+def skinny_source(n, sums=30):
     """The Python text of the kernel for n positions, n = 1 ... 32, that reads each weight once.
 
-    Six rows of w (five if n is 6) are walked together, with one running sum a per row and position.
-    They lie q rows apart, six long streams, as memory likes best; if d_out is no multiple of 6 the
-    last ones overlap, and up to five rows are read twice. Above six positions x is taken in groups
-    of up to four, and the later groups find the same rows of w in the cache.
+    Up to six rows of w are walked together, with a running sum for each row and position, at most
+    `sums`. The rows lie q apart, six long streams, as memory likes best; if d_out is no multiple of
+    6 the last ones overlap, and up to five rows are read twice. More than six positions (three for
+    18 sums) are taken in groups, and the later groups find the same rows of w in the cache.
     """
     if n not in range(1, 33):
         raise ValueError(f"n is {n}: the kernel takes 1 to 32 positions; share out more than that "
                          "over several passes, each of which reads all the weights again")
-    groups = 1 if n <= 6 else -(-n // 4)
+    alone = sums // 5
+    groups = 1 if n <= alone else -(-n // min(alone, 4))
     at = range(-(-n // groups))  # the positions of one group
-    rows = range(min(6, 30 // len(at)))  # 30 running sums leave two of 32 vector registers
+    rows = range(min(6, sums // len(at)))
     body = list(_body(rows, at, "" if groups == 1 else "p + "))
     if groups > 1:
         body = [f"for g in range({groups}):", f"    p = min({len(at)} * g, {n - len(at)})",
@@ -75,9 +76,12 @@ def skinny_source(n):
 @functools.cache
 def _kernel(n):
     """skinny_source(n) as a function (x, w, y) that writes x @ w.T to y, compiled at first use."""
-    exec(skinny_source(n), names := {"zero": np.float32(0)})
+    numba = _need("numba")
+    wide = (platform.machine() in ("arm64", "aarch64")  # 32 vector registers, as with AVX-512; or 16
+            or importlib.import_module("llvmlite.binding").get_host_cpu_features().get("avx512f"))
+    exec(skinny_source(n, 30 if wide else 18), names := {"zero": np.float32(0)})
     loose = {"reassoc", "contract", "nsz"}  # sums in any order, hence vectors; multiply-add in one
-    return _need("numba").njit(fastmath=loose, nogil=True)(names[f"skinny_{n}"])
+    return numba.njit(fastmath=loose, nogil=True)(names[f"skinny_{n}"])
 
 
 def skinny(n):
@@ -160,9 +164,9 @@ def pass_cost(ways, megabytes, positions, repeats=7):
         x, y = (np.full((n, d), 0.5, np.float32) for d in (WIDTH, d_out))
         if way == "skinny":
             jobs[way, n] = functools.partial(_kernel(n), x, w, y)
-        else:
-            same = map(_need("torch").from_numpy, (x, w))  # the same memory, no copy
-            jobs[way, n] = functools.partial(_need("torch").nn.functional.linear, *same)
+        else:  # torch sees the same memory, no copy
+            x, weight = map(_need("torch").from_numpy, (x, w))
+            jobs[way, n] = functools.partial(_need("torch").nn.functional.linear, x, weight)
     taken = _take_turns(jobs, w.nbytes, repeats)
     runs = {way: np.array([taken[way, n] for n in positions]) for way in ways}
     seconds = {way: np.median(times, axis=1) for way, times in runs.items()}

@@ -1,8 +1,8 @@
 """Toy models, all of one type: model(tokens) -> (T, V), row t is the law of token t + 1.
 
 A model sees a non-empty list of ints in range(V) and answers at every position at once, as a causal
-transformer does: row t depends on tokens[:t + 1] alone. Left out: batches, caches and logits. A model
-here is a plain function, so a reader's own function is as good as any of these.
+transformer does: row t depends on tokens[:t + 1] alone. Left out: batches, caches and logits. A
+model here is a plain function, so a reader's own function is as good as any of these.
 """
 import functools
 import operator
@@ -13,7 +13,7 @@ SLACK = 1e-6  # float32 laws add up to 1 within this
 
 
 def as_law(probs, name="probs"):
-    """probs as a law, shape (V,), float64, adding up to 1. Raises ValueError that names the mend."""
+    """probs as a law, shape (V,), float64, adding up to 1. Raises ValueError with the mend."""
     law = np.asarray(probs, dtype=float)
     if law.ndim != 1 or not law.size:
         raise ValueError(f"{name} has shape {law.shape}: one law is a row of V numbers")
@@ -80,7 +80,7 @@ def iid(probs):
 
 
 def markov(table):
-    """The model whose next token depends on the last one: row x of table (V, V) is the law after x."""
+    """The model whose next token depends on the last: row x of table (V, V) is the law after x."""
     table = np.asarray(table, dtype=float)
     if table.ndim != 2 or table.shape[0] != table.shape[1]:
         raise ValueError(f"table has shape {table.shape}: it needs one row and one column a token")
@@ -110,7 +110,7 @@ def rambler(vocabulary, seed, zeros=0.0, sharpness=1.0):
 
 
 def temperature(model, T):
-    """model with every law raised to the power 1 / T and rescaled; T = 0 keeps the top token alone."""
+    """model with every law raised to the power 1 / T and rescaled; T = 0 keeps the top token."""
     if not 0 <= T < np.inf:
         raise ValueError(f"temperature {T}: it must be a number from 0 on")
 

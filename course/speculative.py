@@ -1,7 +1,8 @@
 """Speculative sampling (Leviathan et al. 2023, Algorithm 1): p is the target's law, q the draft's.
 
 A model maps T tokens to laws (T, V); row t is the law of token t + 1. Lessons 05 and 06 write every
-function of this module before they import it. Left out: batches, caches, temperature (wrap the model).
+function of this module before they import it. Left out: batches, caches, and temperature (wrap the
+model).
 """
 import operator
 
@@ -68,8 +69,9 @@ def speculate(target, draft, tokens, gamma, rng):
     for i, x in enumerate(guesses):
         if not _keep(x, p[i], q[i], rng) and (p[i] - q[i]).max() > DUST:
             return guesses[:i] + [_draw(residual(p[i], q[i]), rng)]
-        # A rejection with nothing owed is rounding: laws computed in float32 may add up to 1 - 1e-7.
-        # In float64, where p equals q, it cannot happen: u < 1, so u * q[x] < q[x]. Keep the token.
+        # A rejection with nothing owed is rounding: one law computed twice, say in float32, where a
+        # row adds up to 1 - 1e-7 before it is scaled. Where p equals q in float64 it cannot happen,
+        # since u < 1 and so u * q[x] < q[x]. Keep the token.
     return guesses + [_draw(p[gamma], rng)]  # all kept: the last row gives one token more
 
 
@@ -83,7 +85,7 @@ def generate(target, draft, prompt, n_new, gamma, rng, end=None):
 
 
 def autoregress(target, prompt, n_new, rng, end=None):
-    """prompt plus exactly n_new tokens by the target alone, one pass a token; end as in generate."""
+    """prompt plus exactly n_new tokens by the target alone, one pass each; end as in generate."""
     return _write(lambda tokens: [_draw(rows(target, tokens, "target")[-1], rng)],
                   prompt, n_new, end)
 

@@ -3,10 +3,10 @@
 One policy for the whole course. Exact: distance 1e-12 or less. Sampled: any outcome that the law
 forbids fails at once. Then every outcome gets an exact binomial tail by itself (rare ones share
 one), and one more tail is for faults spread thinly over many outcomes: the first half of the runs
-names the outcomes that came too often, the second half puts these to the test together. The smallest
-tail, times the number of tails, is held against the alarm level (Bonferroni), so the stated level is
-true for any law. Left out: two samples compared as if one were exact, and chi-squared, whose level
-is not true in small cells.
+names the outcomes that came too often, the second half puts these to the test together. The
+smallest tail, times the number of tails, is held against the alarm level (Bonferroni), so the
+stated level is true for any law. Left out: two samples compared as if one were exact, and
+chi-squared, whose level is not true in small cells.
 """
 from collections import Counter
 from typing import NamedTuple

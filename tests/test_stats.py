@@ -13,6 +13,7 @@ from course.models import markov, rambler
 from course.speculative import generate, sample, speculate
 from course.stats import check_law, runs_needed, smallest_distance, smallest_tail, total_variation
 
+SEED = 0  # fifty others were tried by hand: no test depends on it
 ALARM = 1e-6
 P = [.5, .3, .2]
 
@@ -67,7 +68,8 @@ def test_a_tail_is_no_smaller_than_it_says(n, p):
 def test_the_level_is_honest_over_1000_seeds(name):
     law, found = LAWS[name], []
     for seed in range(1000):
-        tail = smallest_tail(halves(law, chances(law), 20_000, np.random.default_rng(seed)), law)
+        rng = np.random.default_rng([SEED, seed])
+        tail = smallest_tail(halves(law, chances(law), 20_000, rng), law)
         found.append(tail.chance * tail.of)
     for level in (.2, .05, .01):
         sd = np.sqrt(level * (1 - level) / 1000)
@@ -81,7 +83,7 @@ def test_the_tail_of_many_together_is_honest_by_itself():
     law = {(i,): 1 / 400 for i in range(400)}
     together = []
     for seed in range(1000):
-        pair = halves(law, chances(law), 4000, np.random.default_rng(seed))
+        pair = halves(law, chances(law), 4000, np.random.default_rng([SEED, seed]))
         tail = smallest_tail(pair, law)
         assert tail.of == 2  # all of them are rare: one tail for all, and the one of the suspects
         together.append(tail.chance)
@@ -140,7 +142,7 @@ def planted(p, direction, distance):
 @pytest.mark.parametrize("name", [name for name in LAWS if name != "one outcome"])
 @pytest.mark.parametrize("smallest", [.05, .02])
 def test_the_smallest_distance_is_caught(name, smallest):
-    law, rng = LAWS[name], np.random.default_rng(7)
+    law, rng = LAWS[name], np.random.default_rng(SEED)
     p, n = chances(law), runs_needed(law, smallest)
     caught = {}
     for _ in range(200):
@@ -237,7 +239,7 @@ def not_enumerable(p):
 
 
 def test_a_wrong_sampler_is_caught_by_sampling(capsys):
-    with pytest.raises(AssertionError, match=r"\(2,\): [\d,]+ times, expected [\d,.]+"):
+    with pytest.raises(AssertionError, match=r"\([12],\): [\d,]+ times, expected [\d,.]+"):
         check_law(not_enumerable([.5, .2, .3]), WANTED, seed=1, smallest=.1)
     assert len(capsys.readouterr().out.rstrip("\n").split("\n")) == 3
 
@@ -255,7 +257,7 @@ def test_a_forbidden_outcome_fails_at_once():
 def test_an_alarm_rings_at_the_stated_level(capsys):
     """With an alarm of 1 in 2, about every second seed or fewer alarms; with 1e-6, none does."""
     rung = 0
-    for seed in range(30):
+    for seed in range(30 * SEED, 30 * SEED + 30):
         try:
             check_law(not_enumerable(P), WANTED, seed=seed, smallest=.3, alarm=.5)
         except AssertionError:

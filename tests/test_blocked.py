@@ -1,0 +1,49 @@
+"""Lessons that need torch or numba, run without them: they say so and run to their end."""
+import os
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from course import needs as said
+from course.needs import needs
+
+ROOT = Path(__file__).parent.parent
+NEEDY = {path: nbformat.read(path, as_version=4)
+         for path in sorted(ROOT.glob("notebooks/*.ipynb"))
+         if "needs(" in path.read_text("utf-8")}
+
+
+def test_the_lessons_that_need_more_are_found():
+    assert [path.name[:2] for path in NEEDY] == ["02", "03"]
+
+
+def test_nothing_is_said_where_all_is_there():
+    assert needs("numpy", "scipy") is None
+
+
+def test_outside_a_notebook_it_raises():
+    with pytest.raises(ImportError, match="no_such_package.*make lab"):
+        needs("numpy", "no_such_package")
+
+
+@pytest.fixture(scope="module", params=NEEDY, ids=lambda path: path.stem)
+def printed(request):
+    """What each code cell of a lesson prints on a machine without torch and numba."""
+    import execute
+    nb = NEEDY[request.param]
+    path = os.pathsep.join(map(str, [ROOT / "tests" / "blocked", ROOT]))
+    execute.client(nb, ROOT / "notebooks").execute(env=dict(os.environ, PYTHONPATH=path))
+    return ["".join(o.get("text", o.output_type) for o in cell.outputs)
+            for cell in nb.cells if cell.cell_type == "code"]
+
+
+def test_the_first_cell_says_what_is_missing_and_where_to_read(printed):
+    for words in ("needs", "torch", "make lab", "Reload Notebook", "any page that shows"):
+        assert words in printed[0]
+
+
+def test_every_later_cell_is_left_out(printed):
+    assert len(printed) > 10
+    for text in printed[1:]:
+        assert text.startswith("left out: ") and text.count("\n") == 1
