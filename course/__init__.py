@@ -7,6 +7,7 @@ stats         tests of a sampler against an exact law
 trace         one generation, written down move by move
 check         answers marked with a reason
 draw          figures, each with a sentence that says what it shows
+needs         what a lesson needs beside the core, and what it says where that is missing
 machine       what this computer's memory and arithmetic can do (numba, torch)
 transformer   a small causal transformer (torch)
 widgets       two explorers for JupyterLab and the page

@@ -3,8 +3,7 @@
 Follows the roofline picture (Williams, Waterman and Patterson 2009): a pass must read its weights
 and do its arithmetic, and takes no less than the slower of the two. skinny(n) is our own kernel;
 plain torch stands beside it. One thread, float32, weights w (d_out, d_in), inputs x (n, d_in).
-Left out: several threads, other number formats, biases, the cache of keys and values.
-numba and torch are extras: this module imports without them, and missing() names what is not there.
+Left out: several threads, other number formats, biases. numba and torch are needed to measure only.
 """
 import contextlib
 import functools
@@ -13,7 +12,6 @@ import itertools
 import os
 import pathlib
 import platform
-import re
 import subprocess
 import sys
 import time
@@ -32,11 +30,10 @@ def missing():
 
 
 def _need(name):
-    try:
-        return importlib.import_module(name)
-    except ImportError as error:
+    if name in missing():
         raise ImportError(f"lesson 02 needs {name}: make lab installs it; "
-                          "you can still read the lesson in the browser") from error
+                          "you can still read the lesson in the browser")
+    return importlib.import_module(name)
 
 
 def _body(rows, at, p):
@@ -49,18 +46,18 @@ def _body(rows, at, p):
     yield from ("; ".join(f"y[{p}{i}, r{j}] = a{j}{i}" for i in at) for j in rows)
 
 
-def skinny_source(n, sums=30):
+def skinny_source(n, sums=26):
     """The Python text of the kernel for n positions, n = 1 ... 32, that reads each weight once.
 
-    Up to six rows of w are walked together, with a running sum for each row and position, at most
-    `sums`. The rows lie q apart, six long streams, as memory likes best; if d_out is no multiple of
-    6 the last ones overlap, and up to five rows are read twice. More than six positions (three for
-    18 sums) are taken in groups, and the later groups find the same rows of w in the cache.
+    Up to six rows of w are walked together, one running sum per row and position, `sums` at most.
+    The rows lie q apart: long streams, as memory likes best. If d_out is no multiple of their
+    number the last ones overlap, and up to five rows are read twice. More than six positions (three
+    if sums is 12) are taken in groups, and the later groups find the same rows of w in the cache.
     """
     if n not in range(1, 33):
         raise ValueError(f"n is {n}: the kernel takes 1 to 32 positions; share out more than that "
                          "over several passes, each of which reads all the weights again")
-    alone = sums // 5
+    alone = sums // 4
     groups = 1 if n <= alone else -(-n // min(alone, 4))
     at = range(-(-n // groups))  # the positions of one group
     rows = range(min(6, sums // len(at)))
@@ -77,17 +74,17 @@ def skinny_source(n, sums=30):
 def _kernel(n):
     """skinny_source(n) as a function (x, w, y) that writes x @ w.T to y, compiled at first use."""
     numba = _need("numba")
-    wide = (platform.machine() in ("arm64", "aarch64")  # 32 vector registers, as with AVX-512; or 16
+    wide = (platform.machine() in ("arm64", "aarch64")  # 32 vector registers, as AVX-512 has; or 16
             or importlib.import_module("llvmlite.binding").get_host_cpu_features().get("avx512f"))
-    exec(skinny_source(n, 30 if wide else 18), names := {"zero": np.float32(0)})
-    loose = {"reassoc", "contract", "nsz"}  # sums in any order, hence vectors; multiply-add in one
-    return numba.njit(fastmath=loose, nogil=True)(names[f"skinny_{n}"])
+    exec(skinny_source(n, 26 if wide else 12), names := {"zero": np.float32(0)})
+    return numba.njit(fastmath={"reassoc", "contract", "nsz"}, nogil=True)(names[f"skinny_{n}"])
 
 
 def skinny(n):
     """A function (x, w) -> x @ w.T, of shapes (n, d_in) and (d_out, d_in), that reads w once.
 
-    float32, one thread; the first call compiles. Raises ValueError if n, x or w do not fit.
+    float32, one thread, sums taken in any order so that vectors can be used. The first call
+    compiles. Raises ValueError if n, x or w do not fit.
     """
     kernel = _kernel(n)
 
@@ -157,16 +154,15 @@ def pass_cost(ways, megabytes, positions, repeats=7):
                          "and begin positions with 1, since v(n) counts passes over one position")
     if not 0 < megabytes <= 2**13 or repeats < 1:
         raise ValueError(f"{megabytes} megabytes, {repeats} repeats: take 0.1 to 8192, 1 or more")
+    torch = _need("torch") if "torch" in ways else None
     d_out = 6 * max(1, round(megabytes * 2**18 / WIDTH / 6))  # so that streams do not overlap
     w = np.full((d_out, WIDTH), 0.5, np.float32)  # not zeros: unwritten pages are all one page
     jobs = {"read": functools.partial(_reader(), w.ravel())}
     for way, n in itertools.product(ways, positions):
         x, y = (np.full((n, d), 0.5, np.float32) for d in (WIDTH, d_out))
-        if way == "skinny":
-            jobs[way, n] = functools.partial(_kernel(n), x, w, y)
-        else:  # torch sees the same memory, no copy
-            x, weight = map(_need("torch").from_numpy, (x, w))
-            jobs[way, n] = functools.partial(_need("torch").nn.functional.linear, x, weight)
+        same = map(torch.from_numpy, (x, w)) if torch else ()  # the same memory, no copy
+        jobs[way, n] = (functools.partial(_kernel(n), x, w, y) if way == "skinny"
+                        else functools.partial(torch.nn.functional.linear, *same))
     taken = _take_turns(jobs, w.nbytes, repeats)
     runs = {way: np.array([taken[way, n] for n in positions]) for way in ways}
     seconds = {way: np.median(times, axis=1) for way, times in runs.items()}
@@ -196,8 +192,8 @@ def caches():
 
 def describe():
     """One line that names this machine: processor, cores, memory, system."""
-    linux = re.search(r"model name\s*: (.*)", _ask("/proc/cpuinfo"))
-    name = linux[1] if linux else _ask("machdep.cpu.brand_string") or platform.processor()
+    name = (_ask("/proc/cpuinfo").partition("model name\t: ")[2].partition("\n")[0]
+            or _ask("machdep.cpu.brand_string") or platform.processor())
     with contextlib.suppress(AttributeError, OSError, ValueError):  # Windows has no sysconf
         memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
         name = f"{name or platform.machine()}, {memory:.0f} GiB of memory"

@@ -10,9 +10,10 @@ from IPython import get_ipython
 
 SENTENCE = """\
 This lesson needs {names}, and {names} cannot be found here.
-To install: make lab (README.md says how to do it without make). Then restart the kernel.
-To read the lesson all the same: its results are stored in it. In JupyterLab, File > Reload Notebook
-from Disk brings them back; elsewhere any page that shows notebooks will do.
+To install: make lab (README.md says how without make). Then restart the kernel.
+To read the lesson without: its results are stored in it. They stand below until a cell is run, and
+a browser shows them wherever the course is hosted. If they are gone, File > Reload Notebook from
+Disk or a fresh copy of the file brings them back.
 Until then the cells below are left out."""
 
 

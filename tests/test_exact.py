@@ -368,6 +368,7 @@ TABLE = [
     ("times float32", lambda rng: rng.random() * np.float32(.6) < .2, NotEnumerable),
     ("times infinity", lambda rng: rng.random() * math.inf < .3, NotEnumerable),
     ("far away", lambda rng: rng.random() + 1e17 <= 1e17 + .5, NotEnumerable),
+    ("digits lost", lambda rng: rng.random() + 1e5 < 1e5 + .3, NotEnumerable),
     ("not so far", lambda rng: rng.random() + 9 < 9.25, coin(.25)),
     ("a copied coin", lambda rng: copy.deepcopy(rng.random()) < .3, coin(.3)),
     ("a refusal is caught", caught, NotEnumerable),

@@ -139,8 +139,9 @@ def planted(p, direction, distance):
     return alt + rest * _move(p, others[::2], others[1::2]) if rest > 1e-9 else alt
 
 
-@pytest.mark.parametrize("name", [name for name in LAWS if name != "one outcome"])
-@pytest.mark.parametrize("smallest", [.05, .02])
+@pytest.mark.parametrize("name, smallest", [
+    *itertools.product(["two outcomes", "one token", "three tokens", "a rare one"], [.05, .02]),
+    ("many rare ones", .05)])
 def test_the_smallest_distance_is_caught(name, smallest):
     law, rng = LAWS[name], np.random.default_rng(SEED)
     p, n = chances(law), runs_needed(law, smallest)
