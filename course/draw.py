@@ -194,21 +194,21 @@ def grid(cells, rows, columns, title, alt, xlabel="", ylabel="", words=("", "×"
 
 
 LOOKS = {"kept": (GREY, ""), "replaced": ("white", "///"), "bonus": (P, ""), "prompt": (PALE, ""),
-         "thrown away": ("white", "...")}
+         "thrown away": ("white", "..."), "not used": ("white", "...")}
 
 
 @_styled
 def rounds(lines, title, alt):
     """Rounds of a generation as rows of boxes: lines is a list of lists of (word, look).
 
-    "kept" grey, "replaced" blue stripes, "bonus" solid blue, "thrown away" vermillion dots.
+    "kept" grey, "replaced" blue stripes, "bonus" solid blue, "thrown away" or "not used" dots.
     """
     width = max(8, *(len(line) for line in lines))
     fig, ax = plt.subplots(figsize=(0.9 + 0.8 * width, 1.1 + 0.55 * len(lines)))
     for i, line in enumerate(lines):
         for j, (word, look) in enumerate(line):
             face, hatch = LOOKS[look]
-            edge = {"thrown away": Q, "replaced": P, "bonus": P}.get(look, "#777777")
+            edge = {"thrown away": Q, "not used": Q, "replaced": P, "bonus": P}.get(look, "#777777")
             ax.bar(j, 0.8, 0.92, bottom=i + 0.1, color=face, edgecolor=edge, hatch=hatch,
                    linewidth=1.5)
             ax.text(j, i + 0.5, word, ha="center", va="center", fontweight="bold",
@@ -229,7 +229,7 @@ def rounds(lines, title, alt):
 
 def _swatch(look):
     face, hatch = LOOKS[look]
-    edge = {"thrown away": Q, "replaced": P, "bonus": P}.get(look, "#777777")
+    edge = {"thrown away": Q, "not used": Q, "replaced": P, "bonus": P}.get(look, "#777777")
     patch = Patch(facecolor=face, edgecolor=edge, hatch=hatch, label=look)
     patch.set_hatchcolor(edge)
     return patch

@@ -46,21 +46,20 @@ def _body(rows, at, p):
     yield from ("; ".join(f"y[{p}{i}, r{j}] = a{j}{i}" for i in at) for j in rows)
 
 
-def skinny_source(n, sums=26):
+def skinny_source(n, most=6):
     """The Python text of the kernel for n positions, n = 1 ... 32, that reads each weight once.
 
-    Up to six rows of w are walked together, one running sum per row and position, `sums` at most.
-    The rows lie q apart: long streams, as memory likes best. If d_out is no multiple of their
-    number the last ones overlap, and up to five rows are read twice. More than six positions (three
-    if sums is 12) are taken in groups, and the later groups find the same rows of w in the cache.
+    Five or six rows of w are walked together, one running sum per row and position. The rows lie q
+    apart: long streams, as memory likes best. If d_out is no multiple of their number the last ones
+    overlap, and up to five rows are read twice. More than `most` positions, 6 or 3, are taken in
+    groups; a later group finds the same rows of w in the cache.
     """
     if n not in range(1, 33):
         raise ValueError(f"n is {n}: the kernel takes 1 to 32 positions; share out more than that "
                          "over several passes, each of which reads all the weights again")
-    alone = sums // 4
-    groups = 1 if n <= alone else -(-n // min(alone, 4))
+    groups = 1 if n <= most else -(-n // min(most, 4))
     at = range(-(-n // groups))  # the positions of one group
-    rows = range(min(6, sums // len(at)))
+    rows = range(6 if 3 * len(at) <= 2 * most else 5)  # fewer, so that the registers hold the sums
     body = list(_body(rows, at, "" if groups == 1 else "p + "))
     if groups > 1:
         body = [f"for g in range({groups}):", f"    p = min({len(at)} * g, {n - len(at)})",
@@ -76,7 +75,7 @@ def _kernel(n):
     numba = _need("numba")
     wide = (platform.machine() in ("arm64", "aarch64")  # 32 vector registers, as AVX-512 has; or 16
             or importlib.import_module("llvmlite.binding").get_host_cpu_features().get("avx512f"))
-    exec(skinny_source(n, 26 if wide else 12), names := {"zero": np.float32(0)})
+    exec(skinny_source(n, 6 if wide else 3), names := {"zero": np.float32(0)})
     return numba.njit(fastmath={"reassoc", "contract", "nsz"}, nogil=True)(names[f"skinny_{n}"])
 
 

@@ -8,6 +8,7 @@ import bisect
 import copy
 import itertools
 import math
+import operator
 import os
 import random
 import secrets
@@ -176,6 +177,10 @@ def counter_alone(rng, runs=itertools.count()):
     return next(runs) % 2
 
 
+def drifting(rng, runs=itertools.count()):  # noqa: B008
+    return rng.choice(2, p=[.3, .7] if next(runs) % 2 else [.4, .6])
+
+
 def first_coin_kept(rng, kept=[]):  # noqa: B006 (that is the mistake)
     kept or kept.append(rng.random())
     return kept[0] < .3
@@ -233,9 +238,13 @@ TABLE = [
     ("numpy scalar first", lambda rng: P[1] > rng.random(), coin(.3)),
     ("Fraction", lambda rng: rng.random() < Fraction(3, 10), coin(.3)),
     ("int", lambda rng: rng.random() < 1, coin(1)),
+    ("numpy scalars all ways", lambda rng: [w(P[1], u) for u in [rng.random()] for w in (
+        operator.lt, operator.le, operator.gt, operator.ge)], {(0, 0, 1, 1): .3, (1, 1, 0, 0): .7}),
     ("0-d array", lambda rng: rng.random() < np.array(.3), coin(.3)),
     ("0-d array first", lambda rng: np.array(.3) > rng.random(), coin(.3)),
     ("1-d array", lambda rng: rng.random() < CDF, {(1, 1, 1): .5, (0, 1, 1): .3, (0, 0, 1): .2}),
+    ("1-d array first, >=", lambda rng: CDF >= rng.random(),
+     {(1, 1, 1): .5, (0, 1, 1): .3, (0, 0, 1): .2}),
     ("1-d array first", lambda rng: CDF <= rng.random(),
      {(0, 0, 0): .5, (1, 0, 0): .3, (1, 1, 0): .2}),
     ("one-element array", lambda rng: bool(rng.random() < P[1:2]), coin(.3)),
@@ -418,6 +427,7 @@ TABLE = [
     # memory between runs
     ("a counter", counter_alone, NotEnumerable),
     ("a counter and a coin", counter(2), NotEnumerable),
+    ("probabilities that drift", drifting, NotEnumerable),
     ("every 50th run", counter(50), NotEnumerable),
     ("the first coin is kept", first_coin_kept, NotEnumerable),
     ("the first token is kept", first_token_kept, NotEnumerable),

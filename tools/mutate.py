@@ -17,7 +17,7 @@ from pathlib import Path
 
 import nbformat
 from execute import client
-from nbclient.exceptions import CellExecutionError
+from nbclient.exceptions import CellExecutionError, CellTimeoutError
 
 ROOT = Path(__file__).parent.parent
 
@@ -44,6 +44,8 @@ def run(lesson, fault):
         env = dict(os.environ, PYTHONPATH=folder, PYTHONDONTWRITEBYTECODE="1")
         try:
             client(notebook, folder).execute(env=env, stderr=subprocess.DEVNULL)
+        except CellTimeoutError:
+            return "a cell:", "CellTimeoutError", "it never ends"
         except CellExecutionError as error:
             failed = next(c for c in notebook.cells if c.cell_type == "code" and any(
                 o.output_type == "error" for o in c.outputs))
