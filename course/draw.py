@@ -15,6 +15,7 @@ import numpy as np
 from IPython.display import display
 from matplotlib.colors import ListedColormap
 from matplotlib.patches import Patch
+from matplotlib.ticker import LogLocator
 
 P, Q = "#0072B2", "#D55E00"  # Okabe-Ito blue and vermillion: target and draft, in every figure
 INK, GREY, PALE = "#222222", "#CFCFCF", "#F4F4F4"
@@ -130,6 +131,8 @@ def curves(x, lines, title, alt, xlabel, ylabel, log="", band=None):
         ax.minorticks_off()
     if "y" in log:
         ax.set_yscale("log")
+        ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        ax.yaxis.set_major_formatter("{x:g}")
     else:
         ax.set_ylim(bottom=0)
     if band:
@@ -194,14 +197,15 @@ def grid(cells, rows, columns, title, alt, xlabel="", ylabel="", words=("", "×"
 
 
 LOOKS = {"kept": (GREY, ""), "replaced": ("white", "///"), "bonus": (P, ""), "prompt": (PALE, ""),
-         "thrown away": ("white", "..."), "not used": ("white", "...")}
+         "thrown away": ("white", "..."), "not used": ("white", ".")}
 
 
 @_styled
 def rounds(lines, title, alt):
     """Rounds of a generation as rows of boxes: lines is a list of lists of (word, look).
 
-    "kept" grey, "replaced" blue stripes, "bonus" solid blue, "thrown away" or "not used" dots.
+    "kept" grey, "replaced" blue stripes, "bonus" solid blue, "thrown away" vermillion dots,
+    "not used" fewer dots.
     """
     width = max(8, *(len(line) for line in lines))
     fig, ax = plt.subplots(figsize=(0.9 + 0.8 * width, 1.1 + 0.55 * len(lines)))

@@ -51,7 +51,7 @@ def skinny_source(n, most=6):
 
     Five or six rows of w are walked together, one running sum per row and position. The rows lie q
     apart: long streams, as memory likes best. If d_out is no multiple of their number the last ones
-    overlap, and up to five rows are read twice. More than `most` positions, 6 or 3, are taken in
+    overlap, and up to five rows are read twice. More than `most` positions, 6 or 2, are taken in
     groups; a later group finds the same rows of w in the cache.
     """
     if n not in range(1, 33):
@@ -75,7 +75,7 @@ def _kernel(n):
     numba = _need("numba")
     wide = (platform.machine() in ("arm64", "aarch64")  # 32 vector registers, as AVX-512 has; or 16
             or importlib.import_module("llvmlite.binding").get_host_cpu_features().get("avx512f"))
-    exec(skinny_source(n, 6 if wide else 3), names := {"zero": np.float32(0)})
+    exec(skinny_source(n, 6 if wide else 2), names := {"zero": np.float32(0)})
     return numba.njit(fastmath={"reassoc", "contract", "nsz"}, nogil=True)(names[f"skinny_{n}"])
 
 

@@ -36,7 +36,7 @@ def assert_product(y, x, w):
     assert (abs(y - exact) <= room).all(), abs(y - exact).max()
 
 
-@pytest.mark.parametrize("most", [6, 3])
+@pytest.mark.parametrize("most", [6, 2])
 @pytest.mark.parametrize("n", range(1, 33))
 def test_the_text_is_the_product(n, most):
     for d_out, d_in in [(1, 1), (5, 3), (13, 7)]:
@@ -69,7 +69,7 @@ class Counted:
 
 
 @pytest.mark.parametrize("n, most, times", [
-    (1, 6, 1), (2, 6, 1), (5, 6, 1), (6, 6, 1), (8, 6, 2), (32, 6, 8), (3, 3, 1), (5, 3, 2)
+    (1, 6, 1), (2, 6, 1), (5, 6, 1), (6, 6, 1), (8, 6, 2), (32, 6, 8), (2, 2, 1), (5, 2, 3)
 ])
 def test_each_weight_is_read_once_for_all_positions(n, most, times):
     """60 rows share out evenly over 5 or 6 streams. Each further group of positions reads a row
