@@ -111,11 +111,10 @@ def laws(bars, names, title, alt, ylabel="probability"):
 
 
 @_styled
-def curves(x, lines, title, alt, xlabel, ylabel, log="", band=None):
+def curves(x, lines, title, alt, xlabel, ylabel, log=""):
     """Lines with their names at the right end: lines is {label: (len(x),)}.
 
-    log is "", "x", "y" or "xy". band is (low, high, words): a pale band across, with what
-    it means. A label that starts with "target" or "draft" gets that colour.
+    log is "", "x", "y" or "xy". A label that starts with "target" or "draft" gets that colour.
     """
     fig, ax = plt.subplots()
     others = iter(zip(OTHERS, DASHES, MARKS, strict=True))
@@ -125,6 +124,15 @@ def curves(x, lines, title, alt, xlabel, ylabel, log="", band=None):
                               if label.startswith("draft") else next(others))
         ax.plot(x, values, color=colour, linestyle=dash, marker=mark, label=label)
         ends.append((values[-1], label, colour))
+    _scales(ax, x, log)
+    _label_ends(ax, x[-1], ends)
+    ax.set(xlabel=xlabel, ylabel=ylabel)
+    ax.set_title(title)
+    return fig, alt
+
+
+def _scales(ax, x, log):
+    """Logarithmic axes with ticks in plain numbers; else y from zero."""
     if "x" in log:
         ax.set_xscale("log", base=2)
         ax.set_xticks(x, [f"{v:g}" for v in x])
@@ -135,14 +143,6 @@ def curves(x, lines, title, alt, xlabel, ylabel, log="", band=None):
         ax.yaxis.set_major_formatter("{x:g}")
     else:
         ax.set_ylim(bottom=0)
-    if band:
-        ax.axhspan(band[0], band[1], color=PALE, zorder=0)
-        ax.text(0.01, band[1], band[2], transform=ax.get_yaxis_transform(), va="bottom",
-                fontsize=10)
-    _label_ends(ax, x[-1], ends)
-    ax.set(xlabel=xlabel, ylabel=ylabel)
-    ax.set_title(title)
-    return fig, alt
 
 
 def _label_ends(ax, x, ends):
@@ -196,8 +196,10 @@ def grid(cells, rows, columns, title, alt, xlabel="", ylabel="", words=("", "×"
     return fig, alt
 
 
-LOOKS = {"kept": (GREY, ""), "replaced": ("white", "///"), "bonus": (P, ""), "prompt": (PALE, ""),
-         "thrown away": ("white", "..."), "not used": ("white", ".")}
+LOOKS = {  # of a box: face, edge, hatch
+    "kept": (GREY, "#777777", ""), "replaced": ("white", P, "///"), "bonus": (P, P, ""),
+    "prompt": (PALE, "#777777", ""), "thrown away": ("white", Q, "..."),
+    "not used": ("white", Q, ".")}
 
 
 @_styled
@@ -211,13 +213,7 @@ def rounds(lines, title, alt):
     fig, ax = plt.subplots(figsize=(0.9 + 0.8 * width, 1.1 + 0.55 * len(lines)))
     for i, line in enumerate(lines):
         for j, (word, look) in enumerate(line):
-            face, hatch = LOOKS[look]
-            edge = {"thrown away": Q, "not used": Q, "replaced": P, "bonus": P}.get(look, "#777777")
-            ax.bar(j, 0.8, 0.92, bottom=i + 0.1, color=face, edgecolor=edge, hatch=hatch,
-                   linewidth=1.5)
-            ax.text(j, i + 0.5, word, ha="center", va="center", fontweight="bold",
-                    color="white" if look == "bonus" else INK,
-                    bbox={"facecolor": face, "edgecolor": "none", "pad": 1.5} if hatch else None)
+            _box(ax, j, i, word, look)
     _hatch_in_edge_colour(ax)
     ax.set(ylim=(len(lines), 0), xlim=(-0.6, width - 0.4))
     ax.set_yticks(np.arange(len(lines)) + 0.5, [f"round {i + 1}" for i in range(len(lines))])
@@ -231,9 +227,16 @@ def rounds(lines, title, alt):
     return fig, alt
 
 
+def _box(ax, x, y, word, look):
+    face, edge, hatch = LOOKS[look]
+    ax.bar(x, 0.8, 0.92, bottom=y + 0.1, color=face, edgecolor=edge, hatch=hatch, linewidth=1.5)
+    ax.text(x, y + 0.5, word, ha="center", va="center", fontweight="bold",
+            color="white" if look == "bonus" else INK,
+            bbox={"facecolor": face, "edgecolor": "none", "pad": 1.5} if hatch else None)
+
+
 def _swatch(look):
-    face, hatch = LOOKS[look]
-    edge = {"thrown away": Q, "not used": Q, "replaced": P, "bonus": P}.get(look, "#777777")
+    face, edge, hatch = LOOKS[look]
     patch = Patch(facecolor=face, edgecolor=edge, hatch=hatch, label=look)
     patch.set_hatchcolor(edge)
     return patch
