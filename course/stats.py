@@ -84,6 +84,8 @@ def smallest_distance(law, n, alarm=1e-6):
     (normal approximation; tests/test_stats.py simulates it). A move among outcomes that are hardly
     ever seen is not counted on.
     """
+    if len(law) == 1:  # any other outcome is forbidden, and fails at once
+        return 1 - (1 - POWER) ** (1 / n)
     probs = np.array([w for w in law.values() if w * n >= HIDDEN])
     hidden, tails = max(0.0, 1 - probs.sum()), len(_pooled(law, n)[0]) + 1
     deviations, half = np.sqrt(probs * (1 - probs)), np.sqrt(n / 2)

