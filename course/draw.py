@@ -209,8 +209,8 @@ def rounds(lines, title, alt):
     "kept" grey, "replaced" blue stripes, "bonus" solid blue, "thrown away" vermillion dots,
     "not used" fewer dots.
     """
-    width = max(8, *(len(line) for line in lines))
-    fig, ax = plt.subplots(figsize=(0.9 + 0.8 * width, 1.1 + 0.55 * len(lines)))
+    width = max(5, *(len(line) for line in lines))
+    fig, ax = plt.subplots(figsize=(0.9 + 0.8 * width, 1.3 + 0.55 * len(lines)))
     for i, line in enumerate(lines):
         for j, (word, look) in enumerate(line):
             _box(ax, j, i, word, look)
@@ -222,7 +222,7 @@ def rounds(lines, title, alt):
     ax.grid(False)
     ax.spines[:].set_visible(False)
     looks = [look for look in LOOKS if any(look == part for line in lines for _, part in line)]
-    fig.legend(handles=list(map(_swatch, looks)), loc="outside lower center", ncols=len(looks))
+    fig.legend(handles=list(map(_swatch, looks)), loc="outside lower center", ncols=3)
     ax.set_title(title)
     return fig, alt
 
