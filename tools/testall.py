@@ -33,7 +33,9 @@ def stages(fast):
     yield "lessons", [*PYTEST, "--nbval", *NBVAL, "notebooks"], False
     if fast:
         return
-    yield "tests without torch, numba", [*PYTEST, "tests"], True
+    # less what the browser and a second run of the lessons have shown already
+    yield "tests without torch, numba", [
+        *PYTEST, "tests", "--ignore", "tests/test_widgets_browser.py", "-k", "not rerun"], True
     yield "lessons without", [*PYTEST, "--nbval", *NBVAL, *lessons(False)], True
     # these print what is missing, so they are run and not compared
     yield f"lessons {', '.join(NEEDS_TORCH)} without", [
