@@ -5,7 +5,8 @@ speculative   the accept/reject rule and the loop around it
 exact         the exact law of any sampler (its parts: coin, chooser, watch)
 stats         tests of a sampler against an exact law
 trace         one generation, written down move by move
-check         answers marked with a reason
+mistakes      the catalogue of wrong rules, and of rules that look wrong and are right
+check         answers marked with a reason (marking: how that is done)
 draw          figures, each with a sentence that says what it shows
 needs         what a lesson needs beside the core, and what it says where that is missing
 machine       what this computer's memory and arithmetic can do (numba, torch)

@@ -1,18 +1,28 @@
 """Answers marked with a reason rather than a tick. Keeps no score, calls no network, never raises.
 
-The questions of lesson 05 stand in questions/05.toml: for every option, the idea behind it and what
-is right or wrong with that idea. On a page without a kernel the options open with a click; in a
-notebook the reader puts a letter in the cell and the cell answers.
+A choice or a number is looked up in questions/: for every option, or usual wrong value, the idea
+behind it and what is right or wrong with that idea. A function is run, in small worlds of models,
+on every way its coins can fall, and what it does is compared with what is wanted and with the
+catalogue of wrong rules (course.mistakes). Left out: anything about how the code is written.
 """
 import html
+import inspect
+import math
 import pathlib
 import re
 import tomllib
 from dataclasses import dataclass
 
-QUESTIONS = {name: entry
-             for file in sorted(pathlib.Path(__file__).with_name("questions").glob("*.toml"))
-             for name, entry in tomllib.loads(file.read_text("utf-8")).items()}
+from course.marking import parts, values
+from course.marking.examine import Fault, as_ints
+from course.marking.mishaps import Mark
+from course.marking.texts import mark
+
+_ALL = {name: entry
+        for file in sorted(pathlib.Path(__file__).with_name("questions").glob("*.toml"))
+        for name, entry in tomllib.loads(file.read_text("utf-8")).items()}
+QUESTIONS = {name: entry for name, entry in _ALL.items() if "options" in entry}
+NUMBERS = {name: entry for name, entry in _ALL.items() if "given" in entry}
 
 
 @dataclass(frozen=True)
@@ -24,16 +34,38 @@ class Verdict:
     kind: str
     question: str = ""
     options: tuple[tuple[str, str, str], ...] = ()  # (letter, text, reason)
+    lossless: bool = False  # every law that could be examined is the wanted one
+    tv: float = math.nan  # the largest distance found; nan where there was no law
+    family: str = ""  # of the wrong rule, as in course.mistakes
+    how: str = ""  # "exact, 2,421 paths ..." or "sampled, n = ..."
 
     def points(self, n):
-        """A float from 0 to n for graders."""
-        return float(n) if self.ok else 0.0
+        """A float from 0 to n for graders: all for ok, part for a law that is right or near."""
+        near = 0.75 if self.lossless else 0.5 if self.tv < 0.5 else 0.25 if self.tv < 1 else 0.0
+        return float(n) * (1.0 if self.ok else near)
 
     def __repr__(self):
         lines = [self.question, *(f"  {letter}) {text}" for letter, text, _ in self.options)]
-        return "\n".join([*filter(None, lines), self.reason])
+        return "\n".join([*filter(None, lines), self._head() + self.reason, *self._foot()])
+
+    def _head(self):
+        """The answer in two words, where the reason does not begin with it."""
+        if self.options or self.kind == "no answer yet" or not self.how:
+            return ""
+        return "Right. " if self.ok else "Not yet. "
+
+    def _foot(self):
+        if not self.how:
+            return []
+        name = f"{self.kind} ({self.family})" if self.family else self.kind
+        off = "" if math.isnan(self.tv) else f"; largest distance {self.tv:.3g}"
+        return [f"[{name}; {self.how}{off}]"]
 
     def _repr_html_(self):
+        if not self.options:
+            foot = "".join(f"<p><small>{_code(line)}</small></p>" for line in self._foot())
+            return (f'<div class="course-verdict"><p>{_code(self._head() + self.reason)}</p>'
+                    f"{foot}</div>")
         options = "".join(f"<details><summary>{letter}) {_code(text)}</summary><p>{_code(why)}</p>"
                           "</details>" for letter, text, why in self.options)
         return (f'<div class="course-choice"><p><strong>{_code(self.question)}</strong></p>'
@@ -55,6 +87,104 @@ def choice(question, answer="?"):
     asked = "No answer yet" if letter in {"?", "", "none"} else f'"{answer}" is none of the letters'
     return Verdict(False, f"{asked}: put a letter in place of the question mark and run the cell, "
                    "or open the option you would choose.", "no answer yet", entry["text"], options)
+
+
+def number(question, value="?"):
+    """The Verdict on a number for the question of this name."""
+    entry = NUMBERS.get(str(question))
+    if entry is None:
+        return Verdict(False, f'There is no question "{question}". Is the name right?', "unknown")
+    ok, kind, reason = values.judged(entry, value)
+    return Verdict(ok, reason, kind, entry["text"], lossless=ok)
+
+
+def accept(fn, hidden=False):
+    """The Verdict on accept(x, p, q, rng) -> bool; hidden: on laws that are not shown."""
+    return _verdict(fn, lambda: parts.accept(fn, hidden))
+
+
+def residual(fn, hidden=False):
+    """The Verdict on residual(p, q) -> (V,); hidden: on laws that are not shown."""
+    return _verdict(fn, lambda: parts.residual(fn, hidden))
+
+
+def speculate(fn, wanted=None):
+    """The Verdict on one round: speculate(target, draft, tokens, gamma, rng) -> new tokens."""
+    return _verdict(fn, lambda: mark(by_rounds(fn), wanted))
+
+
+def by_rounds(fn):
+    """What course.marking.texts runs: the whole text, written by rounds of fn."""
+    def call(world, target, draft, prompt, rng):
+        tokens = list(prompt)
+        while len(tokens) < len(world.prompt) + world.n_new:
+            given = list(tokens)
+            new = _block(fn(target, draft, given, world.gamma, rng), tokens, world.gamma)
+            if given != tokens:
+                prompt.clear()  # tells that the argument was changed
+            tokens += new
+        return tokens[:len(world.prompt) + world.n_new]
+    return call
+
+
+def _block(result, tokens, gamma):
+    """The new tokens of one round. Raises Fault for too many, or none."""
+    new = as_ints(result)
+    if len(new) > gamma + 1:
+        if new[:len(tokens)] == tuple(tokens):
+            raise Fault("prompt-returned", "stopping",
+                        "You return the whole text. A round returns the "
+                        "new tokens alone.")
+        raise Fault("too-many-tokens", "stopping",
+                    f"With γ = {gamma} you return {len(new)} tokens: a "
+                    "round writes γ + 1 at the most.")
+    if not new and gamma == 0:
+        raise Fault("endless", "stopping", "")
+    return list(new)
+
+
+def generate(fn, wanted=None, end=None):
+    """The Verdict on generate(target, draft, prompt, n_new, gamma, rng[, end]) -> the whole text.
+
+    wanted is a function from a model to a model where the text should not follow the target itself:
+    lambda model: temperature(model, 0.5). With end, the text stops right after that token.
+    """
+    extra = _end_for(fn, end)
+
+    def call(world, target, draft, prompt, rng):
+        args = (target, draft, prompt, world.n_new, world.gamma, rng)
+        return fn(*args, *extra[0], **extra[1])
+    return _verdict(fn, lambda: mark(call, wanted, end))
+
+
+def _end_for(fn, end):
+    """(positional, named) arguments that hand the end to fn, if it has a parameter for it."""
+    try:
+        names = inspect.signature(fn).parameters
+    except (TypeError, ValueError):
+        return [], {}
+    must = [x for x in names.values() if x.default is x.empty and x.kind in (0, 1)]
+    if end is None or "end" in names:
+        return [], {} if end is None else {"end": end}
+    return [end] * (len(must) > 6), {}
+
+
+def _verdict(fn, marked):
+    """The Verdict of marked(), whatever it raises."""
+    if fn is None or fn is ... or isinstance(fn, str):
+        found = Mark("no answer yet", "",
+            "No answer yet: put the name of your function in its place.")
+    elif not callable(fn):
+        found = Mark("wrong-type", "numbers",
+            f"{fn!r:.60} is no function. Give the function itself.")
+    else:
+        try:
+            found = marked()
+        except Exception as error:  # a fault of the check must not stop the reader
+            found = Mark("unknown", "", f"This check failed by itself ({type(error).__name__}: "
+                         f"{error}). Your function may be right: please report it.")
+    return Verdict(found.ok, found.reason, found.kind, lossless=found.lossless, tv=found.tv,
+                   family=found.family, how=found.how)
 
 
 def _code(text):

@@ -1,102 +1,337 @@
-"""Every question has a reason for every option, and no answer of a reader raises an error."""
-import pathlib
-import re
-import tomllib
+"""The checks: every row of the table of verdicts, every way a function can misbehave, the points.
+"""
+import math
+import random
+import sys
+import time
 
+import numpy as np
 import pytest
+from variants import variant
+from wrong_rules import RULES
 
-from course import check
-
-QUESTIONS = check.QUESTIONS
-EVERY = pytest.mark.parametrize("name", QUESTIONS)
-
-
-def test_there_are_questions():
-    assert QUESTIONS
+from course import check, speculative
+from course.marking.limits import within
+from course.mistakes import CATALOGUE, looped
+from course.models import temperature
 
 
-def test_questions_stand_in_the_file_of_their_lesson():
-    files = sorted((pathlib.Path(check.__file__).parent / "questions").glob("*.toml"))
-    named = [(file.stem, name) for file in files for name in tomllib.loads(file.read_text("utf-8"))]
-    assert all(re.fullmatch(r"\d\d", lesson) and name.startswith(f"{lesson}-")
-               for lesson, name in named)
-    assert sorted(name for _, name in named) == sorted(QUESTIONS)
+def right(target, draft, prompt, n_new, gamma, rng):
+    return speculative.generate(target, draft, prompt, n_new, gamma, rng)
 
 
-@EVERY
-def test_a_question_is_complete(name):
-    entry = QUESTIONS[name]
-    assert re.fullmatch(r"\d\d-[a-z0-9-]+", name)
-    assert set(entry) == {"text", "right", "options"} and entry["text"].strip().endswith(("?", "."))
-    letters = [option["letter"] for option in entry["options"]]
-    assert letters == list("abcdef")[:len(letters)] and 3 <= len(letters) <= 4
-    assert letters.count(entry["right"]) == 1
-    for option in entry["options"]:
-        assert set(option) == {"letter", "idea", "text", "reason"}
-        assert all(isinstance(value, str) and value.strip() for value in option.values())
-        assert re.fullmatch(r"[a-z0-9-]+", option["idea"])
-        assert len(option["reason"].split()) >= 8  # a reason, not a tick
-    for field in ("idea", "text", "reason"):
-        values = [option[field] for option in entry["options"]]
-        assert len(set(values)) == len(values)
+def judged(entry, end=None):
+    return check.generate(CATALOGUE[entry].generate, end=end)
 
 
-@EVERY
-def test_every_letter_gets_the_reason_of_its_own_option(name):
-    entry = QUESTIONS[name]
-    for option in entry["options"]:
-        verdict = check.choice(name, option["letter"])
-        right = option["letter"] == entry["right"]
-        assert verdict.ok is right and option["reason"] in verdict.reason
-        assert verdict.kind == ("right" if right else option["idea"])
-        assert verdict.points(2) == (2.0 if right else 0.0) and type(verdict.points(2)) is float
+# ---- the table of verdicts
+def test_right():
+    v = check.generate(right)
+    assert (v.ok, v.lossless, v.tv, v.kind, v.family) == (True, True, 0.0, "right", "")
+    assert v.how.startswith("exact, ") and v.points(2) == 2.0
+    assert check.speculate(speculative.speculate).kind == "right"
+    assert check.generate(speculative.generate, end=3).ok
+    assert check.accept(speculative.accept).ok and check.residual(speculative.residual).ok
 
 
-@EVERY
-def test_a_verdict_shows_the_question_and_all_options(name):
-    entry = QUESTIONS[name]
-    for answer in ("?", "a"):
-        verdict = check.choice(name, answer)
-        page, text = verdict._repr_html_(), repr(verdict)
-        for option in entry["options"]:
-            assert option["text"] in text
-            assert check._code(option["text"]) in page and check._code(option["reason"]) in page
-        assert entry["text"] in text and verdict.reason in text
-        assert page.count("<details>") == len(entry["options"]) == page.count("</details>")
-        assert "<script" not in page
+@pytest.mark.parametrize("name", ["sample-and-match", "point-mass", "no-bonus", "stale-draft",
+                                  "hotter-draft"])
+def test_right_but_slower(name):
+    v = judged(name)
+    assert v.ok and v.lossless and v.kind == name and v.tv == 0.0 and "slower" in v.reason
 
 
-NAME = next(iter(QUESTIONS))
-RIGHT = QUESTIONS[NAME]["right"]
+def test_never_ends_without_guesses():
+    v = judged("endless")
+    assert (v.ok, v.lossless, v.kind, v.family) == (False, False, "endless", "stopping")
 
 
-@pytest.mark.parametrize("answer", [RIGHT, RIGHT.upper(), f" {RIGHT} ", f"{RIGHT.upper()}\n"])
-def test_a_letter_counts_however_it_is_written(answer):
-    assert check.choice(NAME, answer).ok
+def test_wrong_law():
+    v = judged("redraw-target")
+    assert (v.ok, v.lossless, v.kind, v.family) == (False, False, "redraw-target", "residual")
+    assert v.tv > 0.05 and 0 < v.points(2) < 2
+    assert "token 2 with probability 0.280, and the target wants 0.200" in v.reason
 
 
-@pytest.mark.parametrize("answer", ["?", "", " ", None, "? "])
-def test_no_answer_yet(answer):
-    verdict = check.choice(NAME, answer)
-    assert not verdict.ok and verdict.kind == "no answer yet" and verdict.points(3) == 0.0
-    assert verdict.reason.startswith("No answer yet")
-    assert check.choice(NAME) == check.choice(NAME, "?")
+@pytest.mark.parametrize("name", ["eager-residual", "gamma-zero"])
+def test_right_law_and_a_crash(name):
+    v = judged(name)
+    assert (v.ok, v.lossless, v.kind, v.family) == (False, True, name, "numbers")
 
 
-@pytest.mark.parametrize("answer", [3, 2.5, "zz", "B!", True, [], ["a", "b"], {"a": 1}, print, b"a",
-                                    "<b>x</b>", "a" * 1000])
-def test_an_odd_answer_is_no_error(answer):
-    verdict = check.choice(NAME, answer)
-    assert not verdict.ok and verdict.points(1) == 0.0 and "letter" in verdict.reason
-    assert "<b>x" not in verdict._repr_html_() and repr(verdict)
+@pytest.mark.parametrize("name", ["too-many-tokens", "too-few-tokens"])
+def test_wrong_length(name):
+    v = judged(name)
+    assert (v.ok, v.lossless, v.kind, v.family) == (False, False, name, "stopping")
 
 
-@pytest.mark.parametrize("question", ["05-nothing", "", None, 5, [], {}, "<i>"])
-def test_a_missing_question_is_no_error(question):
-    verdict = check.choice(question, "a")
-    assert not verdict.ok and verdict.kind == "unknown" and "no question" in verdict.reason
-    assert repr(verdict) and "<i>" not in verdict._repr_html_()
+@pytest.mark.parametrize("stub", [None, ..., "?", lambda *a: None, lambda *a: ...])
+@pytest.mark.parametrize("name", ["accept", "residual", "speculate", "generate"])
+def test_untouched(stub, name):
+    v = getattr(check, name)(stub)
+    assert (v.ok, v.lossless, v.kind, v.family) == (False, False, "no answer yet", "")
+    assert v.points(3) == 0.0 and math.isnan(v.tv)
 
 
-def test_code_in_an_option_is_set_as_code_and_html_is_escaped():
-    assert check._code("`p < q` & more") == "<code>p &lt; q</code> &amp; more"
+@pytest.mark.parametrize("name", ["accept", "residual", "speculate", "generate"])
+def test_untouched_stub_that_raises(name):
+    def stub(*args):
+        raise NotImplementedError("your answer")
+    assert getattr(check, name)(stub).kind == "no answer yet"
+
+
+# ---- what is wanted
+def test_wanted_law():
+    def cooled(target, draft, prompt, n_new, gamma, rng):
+        return right(temperature(target, 0.5), draft, prompt, n_new, gamma, rng)
+
+    def half(model):
+        return temperature(model, 0.5)
+    assert check.generate(cooled, wanted=half).ok
+    assert not check.generate(cooled).lossless
+    v = check.generate(right, wanted=half)
+    assert (v.lossless, v.kind, v.family) == (False, "target-untempered", "target")
+
+
+def test_end_may_be_any_token_and_any_parameter():
+    def named(target, draft, prompt, n_new, gamma, rng, *, end):
+        return speculative.generate(target, draft, prompt, n_new, gamma, rng, end)
+
+    def seventh(target, draft, prompt, n_new, gamma, rng, stop):
+        return speculative.generate(target, draft, prompt, n_new, gamma, rng, stop)
+
+    def built_in(target, draft, prompt, n_new, gamma, rng, helper=len):
+        return speculative.generate(target, draft, prompt, n_new, gamma, rng, 7)
+    assert check.generate(named, end=0).ok
+    assert check.generate(seventh, end=1).ok
+    assert check.generate(built_in, end=7).ok
+
+
+# ---- misbehaviour: one sentence each, nothing raised, nothing on the error stream
+def changes_prompt(target, draft, prompt, n_new, gamma, rng):
+    prompt[:] = right(target, draft, prompt, n_new, gamma, rng)
+    return prompt
+
+
+def forgets_prompt(*args):
+    return right(*args)[len(args[2]):]
+
+
+def edits_prompt(*args):
+    return [0, *right(*args)[1:]]
+
+
+def own_generator(target, draft, prompt, n_new, gamma, rng):
+    return right(target, draft, prompt, n_new, gamma, np.random.default_rng())
+
+
+def python_random(target, draft, prompt, n_new, gamma, rng):
+    class Own:
+        def choice(self, n, p):
+            return random.choices(range(n), p)[0]
+
+        def random(self):
+            return random.random()
+    return right(target, draft, prompt, n_new, gamma, Own())
+
+
+CALLS = [0]
+
+
+def counts_calls(target, draft, prompt, n_new, gamma, rng):
+    CALLS[0] += 1
+    return right(target, draft, prompt, n_new, gamma * (CALLS[0] % 2), rng)
+
+
+MISBEHAVING = {
+    "changed-argument": (changes_prompt, "rollback", True),
+    "prompt-missing": (forgets_prompt, "stopping", False),
+    "prompt-changed": (edits_prompt, "rollback", False),
+    "other-source": (own_generator, "randomness", True),
+    "remembers": (counts_calls, "randomness", True),
+    "wrong-type": (lambda *a: 3, "numbers", False),
+    "crash": (lambda *a: 1 / 0, "numbers", False),
+}
+
+
+@pytest.mark.parametrize("kind", MISBEHAVING)
+def test_misbehaviour_has_its_own_sentence(kind, capfd):
+    fn, family, lossless = MISBEHAVING[kind]
+    v = check.generate(fn)
+    assert (v.kind, v.family, v.lossless, v.ok) == (kind, family, lossless, False), v
+    assert capfd.readouterr().err == ""
+
+
+def test_other_sources_of_randomness():
+    assert check.generate(python_random).kind == "other-source"
+
+
+def test_a_crash_names_its_line():
+    def broken(target, draft, prompt, n_new, gamma, rng):
+        return undefined  # noqa: F821
+    v = check.generate(broken)
+    assert "NameError" in v.reason and "in broken" in v.reason and math.isnan(v.tv)
+
+
+@pytest.mark.parametrize("body", ["while True: pass",
+                                  "while True:\n  try:\n   [].x\n  except Exception: pass",
+                                  "while True: rng.random()", "while True: target(list(prompt))",
+                                  "while True: print(1)"])
+def test_endless_loops_are_stopped(body, capfd):
+    space = {}
+    exec("def f(target, draft, prompt, n_new, gamma, rng):\n " + body.replace("\n", "\n "), space)
+    start = time.monotonic()
+    v = check.generate(space["f"])
+    assert (v.kind, v.family, v.lossless) == ("endless", "stopping", False)
+    assert time.monotonic() - start < 60
+    said = capfd.readouterr()
+    assert said.err == "" and len(said.out) < 2000
+
+
+def test_a_flood_of_prints_is_held_back(capsys):
+    def loud(*args):
+        print("x" * 100)
+        print("to the error stream", file=sys.stderr)
+        return right(*args)
+    v = check.generate(loud)
+    said = capsys.readouterr()
+    assert v.ok and "printed" in v.reason and "xxx" not in said.out and said.err == ""
+
+
+def test_rounds_that_return_the_wrong_thing():
+    def whole(target, draft, tokens, gamma, rng):
+        return list(tokens) + speculative.speculate(target, draft, tokens, gamma, rng)
+
+    def many(target, draft, tokens, gamma, rng):
+        return speculative.generate(target, draft, tokens, gamma + 2, gamma, rng)[len(tokens):]
+    assert check.speculate(whole).kind == "prompt-returned"
+    assert check.speculate(many).kind == "too-many-tokens"
+
+
+def test_time_limit_hands_on_values_and_errors():
+    assert within(5, lambda x: x + 1, 1) == 2
+    with pytest.raises(ZeroDivisionError):
+        within(5, lambda: 1 / 0)
+    with pytest.raises(TimeoutError):
+        within(0.1, time.sleep, 0.5)
+
+
+# ---- a tie, and a little number in a denominator
+def test_tie_with_a_coin_of_zero():
+    assert check.accept(lambda x, p, q, rng: rng.random() <= p[x] / q[x]).kind == "accept-boundary"
+    assert check.accept(lambda x, p, q, rng: 1 - rng.random() <= p[x] / q[x]).ok
+
+    def tied(*args):
+        entry = CATALOGUE["right"].rule
+        rule = type(entry)(keep=lambda x, p, q, rng: rng.random() * q[x] <= p[x])
+        return looped(rule, *args)
+    v = check.generate(tied)
+    assert (v.ok, v.lossless, v.kind, v.family) == (False, True, "accept-boundary", "acceptance")
+
+
+def test_small_number_in_a_denominator():
+    entry = CATALOGUE["right"].rule
+    rule = type(entry)(keep=lambda x, p, q, rng: rng.random() < p[x] / (q[x] + 1e-8))
+    v = check.speculate(rule)
+    assert (v.ok, v.lossless, v.kind) == (False, False, "epsilon")
+
+
+# ---- accept and residual by themselves
+ACCEPTS = {
+    "accept-inverted": lambda x, p, q, rng: rng.random() * p[x] < q[x],
+    "accept-flipped": lambda x, p, q, rng: rng.random() * q[x] > p[x],
+    "accept-hard": lambda x, p, q, rng: p[x] >= q[x],
+    "accept-always": lambda x, p, q, rng: True,
+    "accept-target-probability": lambda x, p, q, rng: rng.random() < p[x],
+    "accept-vs-max": lambda x, p, q, rng: rng.random() < p[x] / p.max(),
+    "accept-lenient": lambda x, p, q, rng: rng.random() * q[x] < 1.2 * p[x],
+}
+
+
+@pytest.mark.parametrize("kind", ACCEPTS)
+def test_wrong_accept(kind):
+    for hidden in (False, True):
+        v = check.accept(ACCEPTS[kind], hidden)
+        assert (v.ok, v.lossless, v.kind, v.family) == (False, False, kind, "acceptance")
+
+
+def scaled(weights):
+    return weights / weights.sum()
+
+
+RESIDUALS = {
+    "redraw-target": lambda p, q: p, "redraw-draft": lambda p, q: q,
+    "residual-absolute": lambda p, q: scaled(abs(p - q)),
+    "residual-swapped": lambda p, q: scaled(np.maximum(q - p, 0)),
+    "residual-argmax": lambda p, q: np.eye(len(p))[(p - q).argmax()],
+    "residual-unnormalised": lambda p, q: np.maximum(p - q, 0),
+    "residual-floor": lambda p, q: scaled(np.maximum(p - q, 1e-4)),
+}
+
+
+@pytest.mark.parametrize("kind", RESIDUALS)
+def test_wrong_residual(kind):
+    for hidden in (False, True):
+        v = check.residual(RESIDUALS[kind], hidden)
+        assert (v.ok, v.lossless, v.kind, v.family) == (False, False, kind, "residual")
+
+
+def test_residual_of_equal_laws_must_say_so():
+    v = check.residual(lambda p, q: scaled(np.maximum(p - q, 0)))
+    assert (v.ok, v.lossless, v.kind, v.family) == (False, True, "nothing-owed", "numbers")
+    v = check.residual(lambda p, q: p.__isub__(q).clip(0) / 0.4)
+    assert v.kind == "changed-argument"
+
+
+# ---- numbers
+def test_numbers_are_recognised():
+    v = check.number("06-tokens", 1.96)
+    assert v.ok and v.kind == "right" and v.points(1) == 1.0
+    v = check.number("06-tokens", 2.2)
+    assert not v.ok and v.kind == "counts-after-rejection"
+    assert "after the first rejection" in v.reason
+    assert check.number("05-alpha", 1.7).reason.endswith("between 0 and 1.")
+    for nothing in (None, "?", ...):
+        assert check.number("05-alpha", nothing).kind == "no answer yet"
+    for odd in ("many", [1, 2], math.nan):
+        assert check.number("05-alpha", odd).kind == "wrong-type"
+    assert check.number("05-no-such", 1).kind == "unknown"
+
+
+@pytest.mark.parametrize("name", check.NUMBERS)
+def test_number_questions_tell_their_wrong_values_apart(name):
+    from course.marking.values import value_of
+    entry = check.NUMBERS[name]
+    values = [value_of(f, entry["given"]) for f in
+              [entry["right"], *(w["formula"] for w in entry["wrong"])]]
+    gaps = [abs(a - b) for i, a in enumerate(values) for b in values[:i]]
+    assert min(gaps) > 2 * entry.get("slack", 0.0051)
+    for value, wrong in zip(values[1:], entry["wrong"]):
+        assert check.number(name, value).kind == wrong["idea"]
+
+
+# ---- other wrong rules, other right ones
+FAMILY_FOUND = 0.8
+
+
+def test_rules_that_the_catalogue_does_not_contain():
+    found = [(family, fn.__name__, getattr(check, name)(fn, **options))
+             for family, name, fn, options in RULES]
+    assert not [name for _, name, v in found if v.ok]
+    assert not [name for _, name, v in found if v.lossless]
+    right_family = [name for family, name, v in found if v.family == family]
+    assert len(right_family) >= FAMILY_FOUND * len(RULES), set(n for _, n, _ in found) - set(
+        right_family)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_right_rules_written_otherwise(seed):
+    name, rule = variant(seed)
+    v = check.speculate(rule)
+    assert (v.ok, v.kind) == (True, "right"), (name, v)
+
+
+def test_verdict_shows_itself_as_text_and_html():
+    v = judged("accept-hard")
+    assert "Not yet." in repr(v) and "accept-hard (acceptance)" in repr(v)
+    assert "course-verdict" in v._repr_html_() and "<script" not in v._repr_html_()

@@ -1,0 +1,142 @@
+"""From evidence to a reason: which wrong idea is it, and where does it first go wrong?
+
+First the laws: which rule of the catalogue has the same law in every world? Then, where none has it
+or several have, what the function did: from which law the guess came, how often each guess was
+kept, what stood in its place, where the first wrong token was written, how many coins it took.
+"""
+import functools
+from typing import NamedTuple
+
+from course.exact import NotEnumerable, TooManyPaths, joint
+from course.marking.anatomy import PLACES, Finding, first_off
+from course.marking.deeds import by_deeds
+from course.marking.worlds import EXAMPLE, worlds
+from course.mistakes import ALIASES, CATALOGUE, law_of
+from course.stats import smallest_tail, total_variation
+
+SAME = 1e-9  # laws of the same rule differ by rounding alone
+LIKELY = 1e-4  # a sample with a smaller tail is not taken for this rule's
+
+FAMILY_SAYS = {
+    "residual": "What you draw after a rejection is not what is owed, max(p − q, 0) scaled.",
+    "acceptance": "Guesses are not kept with probability min(1, p / q).",
+    "proposal": "The q you judge by is not the law the guess was drawn from.",
+    "target": "You judge by another law than the one that is wanted.",
+    "position": "A guess is judged by a row that belongs to another place, or by none.",
+    "bonus": "The bonus token does not follow the target's last row.",
+    "rollback": "After a rejection the later guesses must count as never made: here they live on.",
+    "randomness": "Draws that must be independent are not.",
+    "stopping": "The text does not end where it should.",
+    "numbers": "The rule holds, but not in a special case: look at zeros, at p = q, at γ = 0."}
+
+
+class Wanted(NamedTuple):
+    """What the learner's function is held against: wanted(model) is a model, or wanted is None."""
+
+    wanted: object
+    end: int | None
+
+    def target(self, world):
+        return self.wanted(world.target) if self.wanted else world.target
+
+    def drafts(self, world):
+        """The laws that a draft may rightly have."""
+        return [world.draft, self.wanted(world.draft)] if self.wanted else [world.draft]
+
+    def p_after(self, world):
+        return lambda new: self.target(world)([*world.prompt, *new])[-1]
+
+
+@functools.lru_cache(maxsize=4096)
+def _law(name, world, end):
+    try:
+        return law_of(CATALOGUE[name], world.target, world.draft, world.prompt, world.n_new,
+                      world.gamma, end, max_paths=2_000)
+    except (NotEnumerable, TooManyPaths, ValueError):
+        return None
+
+
+def _laws(name, world, want):
+    """The laws a rule of the catalogue may have in this world."""
+    if not want.wanted:
+        return [None if CATALOGUE[name].level == "wanted" else _law(name, world, want.end)]
+    found = []
+    for draft in want.drafts(world):
+        plain = CATALOGUE[name].level == "wanted"
+        target = world.target if plain else want.target(world)
+        try:
+            found.append(law_of(CATALOGUE[name], target, draft, world.prompt, world.n_new,
+                                world.gamma, want.end, want.wanted, 2_000))
+        except (NotEnumerable, TooManyPaths, ValueError):
+            found.append(None)
+    return found
+
+
+def fits(evidence, law):
+    """May this law be the one behind the evidence?"""
+    if law is None:
+        return False
+    if evidence.exact:
+        return total_variation(evidence.law, law) < SAME
+    if any(law.get(x, 0.0) == 0 for x in evidence.law):
+        return False
+    tail = smallest_tail(evidence.halves, law)
+    return tail.chance * tail.of > LIKELY
+
+
+def by_law(evidences, wrong, want, budget):
+    """The ids of the catalogue whose laws fit all the evidence that there is time for.
+
+    None, unless one of the worlds with these names, where something is wrong, was among it.
+    """
+    looked_at, pool = [], [name for name, entry in CATALOGUE.items() if not entry.ok]
+    for i, evidence in enumerate(evidences):
+        if budget.left() < 0 and i:
+            break
+        pool = [name for name in pool
+                if any(fits(evidence, law) for law in _laws(name, evidence.world, want))]
+        looked_at.append(evidence.world.name)
+        if len(pool) < 2 and evidence.exact and set(looked_at) & set(wrong):
+            break
+    return pool if set(looked_at) & set(wrong) else []
+
+
+def why_wrong(evidences, wrong, want, budget):
+    """(Finding, where it goes wrong) for a function whose law is wrong in the worlds `wrong`."""
+    off, evidence = _earliest(wrong, want)
+    usual = [e for e in evidences if e.world.name in
+             ("one guess, two tokens", "one guess", "two guesses", "zeros", "end",
+                 "end, two guesses")]
+    names = [e.world.name for e in wrong]
+    usual[1:] = sorted(usual[1:], key=lambda e: e.world.name not in names)
+    pool = by_law(usual if evidence.exact else wrong, names, want, budget)
+    seen = by_deeds(off, evidence, evidences, wrong, want)
+    if pool:
+        kind = seen.kind if seen.kind in pool else pool[0]
+        return Finding(ALIASES.get(kind, kind), CATALOGUE[kind].family), off, evidence
+    return seen, off, evidence
+
+
+def _earliest(wrong, want):
+    """The earliest Off in the evidence that is wrong, and the Evidence that shows it."""
+    order = list(PLACES)
+    telling = sorted(wrong, key=lambda e: e.world.name == EXAMPLE)  # there too much coincides
+    offs = [(first_off(e, want.p_after(e.world)), e) for e in telling if e.world.gamma]
+    return min(((off, e) for off, e in offs if off),
+               key=lambda pair: order.index(pair[0].place), default=(None, telling[0]))
+
+
+def smallest(name, end=2):
+    """(world, text, probability, wanted) of the first world in which this rule's law is wrong.
+
+    None for a rule whose law is right wherever it has one.
+    """
+    entry = CATALOGUE[name]
+    want = Wanted(None, end if entry.id.startswith("end-") else None)
+    for world in worlds(want.end):
+        law = _law(name, world, want.end)
+        right = joint(world.target, world.prompt, world.n_new, want.end)
+        if law is not None and total_variation(law, right) > SAME:
+            text = max(sorted(law), key=lambda x: law[x] - right.get(x, 0.0))
+            return world, text, law[text], right.get(text, 0.0)
+    return None
