@@ -8,6 +8,7 @@ trace         one generation, written down move by move
 mistakes      the catalogue of wrong rules, and of rules that look wrong and are right
 check         answers marked with a reason (marking: how that is done)
 draw          figures, each with a sentence that says what it shows
+puzzle        lines in a wrong order, to be put right
 needs         what a lesson needs beside the core, and what it says where that is missing
 machine       what this computer's memory and arithmetic can do (numba, torch)
 transformer   a small causal transformer (torch)

@@ -11,7 +11,7 @@ import math
 import pathlib
 import re
 import tomllib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from course.marking import parts, values
 from course.marking.examine import Fault, as_ints
@@ -90,12 +90,23 @@ def choice(question, answer="?"):
 
 
 def number(question, value="?"):
-    """The Verdict on a number for the question of this name."""
+    """The Verdict on a number, or a list of numbers, for the question of this name."""
     entry = NUMBERS.get(str(question))
     if entry is None:
         return Verdict(False, f'There is no question "{question}". Is the name right?', "unknown")
     ok, kind, reason = values.judged(entry, value)
     return Verdict(ok, reason, kind, entry["text"], lossless=ok)
+
+
+def planted(verdict, *wanted):
+    """The Verdict on a fault made on purpose: ok if verdict names one of the wanted ids, families.
+    """
+    if verdict.kind == "no answer yet":
+        return verdict
+    if verdict.kind in wanted or verdict.family in wanted:
+        return replace(verdict, ok=True, reason=f"This is what was asked for. {verdict.reason}")
+    return replace(verdict, ok=False, lossless=False, tv=math.nan, reason=(
+        f"Asked for was {' or '.join(wanted)}, and this is {verdict.kind}. {verdict.reason}"))
 
 
 def accept(fn, hidden=False):

@@ -335,3 +335,65 @@ def test_verdict_shows_itself_as_text_and_html():
     v = judged("accept-hard")
     assert "Not yet." in repr(v) and "accept-hard (acceptance)" in repr(v)
     assert "course-verdict" in v._repr_html_() and "<script" not in v._repr_html_()
+
+
+# ---- answers that are lists, blanks, faults on purpose
+QUESTION = {"given": {"p": [0.5, 0.3, 0.2], "n": 3}, "reason": "Row by row.", "wrong": [
+    {"formula": "ones((n, n))", "idea": "no-mask", "reason": "Every row sees everything."},
+    {"formula": "triu(ones((n, n)))", "idea": "mask-upside-down", "reason": "It sees the future."}],
+    "right": "tril(ones((n, n)))"}
+
+
+def test_lists_are_recognised_too():
+    assert judged_value(np.tril(np.ones((3, 3))).tolist())[:2] == (True, "right")
+    assert judged_value(np.tril(np.ones((3, 3), bool)))[:2] == (True, "right")
+    assert judged_value(np.ones((3, 3)))[:2] == (False, "no-mask")
+    assert judged_value([[1, 1, 1], [0, 1, 1], [0, 0, 1]])[:2] == (False, "mask-upside-down")
+    ok, kind, reason = judged_value(np.eye(3))
+    assert (ok, kind) == (False, "unknown") and "row 1, column 0" in reason
+    for odd in (1, [1, 2], [[1, 2], [3]], "tril", [[math.nan] * 3] * 3):
+        ok, kind, reason = judged_value(odd)
+        assert (ok, kind) == (False, "wrong-type") and "3 rows with 3 numbers each" in reason
+    for blank in (..., None, "?", [[1, 0, 0], [1, 1, ...], [1, 1, 1]], [...]):
+        assert judged_value(blank)[1] == "no answer yet"
+
+
+def judged_value(value):
+    from course.marking.values import judged
+    return judged(QUESTION, value)
+
+
+def test_a_blank_inside_a_function_is_no_answer_yet():
+    def half(p, q):
+        left = ...
+        return left / left.sum() if hasattr(left, "sum") else np.maximum(p - q, ...)
+
+    def test(x, p, q, rng):
+        chance = ...
+        return rng.random() < chance
+
+    def round(target, draft, tokens, gamma, rng):
+        return [...]
+    found = check.residual(half), check.accept(test), check.speculate(round)
+    assert [v.kind for v in found] == ["no answer yet"] * 3, found
+
+
+def test_a_fault_on_purpose():
+    v = check.planted(check.residual(lambda p, q: p), "redraw-target")
+    assert v.ok and v.kind == "redraw-target" and v.points(2) == 2.0
+    assert check.planted(check.residual(lambda p, q: p), "redraw-draft", "residual").ok
+    v = check.planted(check.residual(speculative.residual), "redraw-target")
+    assert not v.ok and v.points(2) == 0.0 and "this is right" in v.reason
+    v = check.planted(check.residual(None), "redraw-target")
+    assert v.kind == "no answer yet" and not v.ok
+
+
+def test_the_progress_bar_is_silent_where_outputs_are_stored(monkeypatch, capsys):
+    from course.marking.limits import Progress
+    for stored, said in (("1", False), ("", True)):
+        monkeypatch.setenv("COURSE_STORED", stored)
+        bar = Progress(after=0.0)
+        time.sleep(0.01)
+        bar.step(1, 2)
+        bar.close()
+        assert bool(capsys.readouterr().out) is said

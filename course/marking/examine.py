@@ -13,6 +13,7 @@ import numpy as np
 from course.chooser import Chooser
 from course.exact import NotEnumerable, TooManyPaths, law as exact_law
 from course.marking.limits import Budget
+from course.marking.values import unanswered
 from course.models import as_tokens
 from course.watch import other_sources
 
@@ -152,7 +153,7 @@ class Runner:
 
 def as_ints(result):
     """result as a tuple of ints. Raises Fault for anything that is not a list of whole numbers."""
-    if result is None or result is ...:
+    if unanswered(result):
         raise Fault("no answer yet", "", "No answer yet: your function returns nothing.")
     if isinstance(result, (str, bytes, dict)) or not np.iterable(result):
         raise Fault("wrong-type", "numbers",
