@@ -1,4 +1,5 @@
-# make lab opens the course, make test proves it. README says how to do the same without make.
+# make lab opens the course, make my copies its exercises, make test proves it all. README says
+# how to do the same without make.
 #   ARGS    handed on to the program:  make lab ARGS="--no-browser --port 8899"
 #   PYTHON  the Python to build with:  make lab PYTHON=python3.13
 #   EXTRAS  what joins the core:       make lab EXTRAS=    (NumPy alone, where torch has no wheel)
@@ -18,10 +19,14 @@ START := --LabApp.default_url=/lab/tree/notebooks/00_start_here.ipynb
 # Jupyter refuses to start as root, which is who you are in many containers, unless told.
 ROOT := $(if $(filter 0,$(shell id -u)),--allow-root)
 
-.PHONY: lab test test-fast mutate clean
+.PHONY: lab my test test-fast mutate exercises clean
 
 lab: $(LAB)
 	$(PY) -m jupyterlab $(ROOT) $(START) $(ARGS)
+
+# any Python will do, and nothing need be installed
+my:
+	@$(or $(wildcard $(PY)),$(PYTHON)) -m course.mine $(ARGS)
 
 test: $(TEST)
 	$(PY) tools/testall.py $(ARGS)
@@ -31,6 +36,9 @@ test-fast: $(TEST)
 
 mutate: $(TEST)
 	$(PY) tools/mutate.py $(ARGS)
+
+exercises: $(TEST)
+	$(PY) -m course.release
 
 clean:
 	rm -rf .venv build *.egg-info .pytest_cache .ruff_cache .hypothesis

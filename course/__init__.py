@@ -7,6 +7,9 @@ stats         tests of a sampler against an exact law
 trace         one generation, written down move by move
 mistakes      the catalogue of wrong rules, and of rules that look wrong and are right
 check         answers marked with a reason (marking: how that is done)
+mine          your own copies of the exercises, in my/
+progress      what is solved in them
+release       the exercises, made from solutions/ (nbgrader)
 draw          figures, each with a sentence that says what it shows
 puzzle        lines in a wrong order, to be put right
 needs         what a lesson needs beside the core, and what it says where that is missing

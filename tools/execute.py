@@ -1,7 +1,8 @@
 """Run notebooks and store them so that a re-run changes no byte: python tools/execute.py 05_*.ipynb
 
 Follows nbclient: a fresh kernel for each notebook, in the notebook's own folder. Leaves out of the
-stored file what names the machine, the moment or the run: timing, widget state, versions.
+stored file what names the machine, the moment or the run: timing, widget state, versions. To the
+notebook COURSE_STORED=1 says that this run is for everybody: no progress bar, no look into my/.
 The kernel is the Python that runs this file, whatever else is called python3 on the machine.
 """
 
@@ -73,7 +74,8 @@ def client(nb, folder):
 def executed(path):
     """The text of the notebook at path after a run in a fresh kernel, as it is stored."""
     nb = read(path)
-    client(nb, Path(path).resolve().parent).execute(stderr=subprocess.DEVNULL)
+    client(nb, Path(path).resolve().parent).execute(env=dict(os.environ, COURSE_STORED="1"),
+                                                     stderr=subprocess.DEVNULL)
     return nbformat.writes(normalise(nb)).rstrip("\n") + "\n"
 
 

@@ -41,7 +41,8 @@ def run(lesson, fault):
         else:
             cell, = [c for c in notebook.cells if c.id == fault["cell"]]
             cell.source = planted(cell.source, fault)
-        env = dict(os.environ, PYTHONPATH=folder, PYTHONDONTWRITEBYTECODE="1")
+        env = dict(os.environ, PYTHONPATH=folder, PYTHONDONTWRITEBYTECODE="1",
+                   COURSE_STORED="1")
         try:
             client(notebook, folder).execute(env=env, stderr=subprocess.DEVNULL)
         except CellTimeoutError:

@@ -1,7 +1,8 @@
 """Run everything that must hold, one summary line a stage: python tools/testall.py [--fast]
 
-Follows the list in the README: lint, unit tests, every lesson run again and compared, both once
-more without torch and numba, planted faults. --fast leaves out the last two.
+Follows the list in the README: lint, unit tests, every lesson and every solution run again and
+compared, every exercise run, all of it once more without torch and numba, planted faults. --fast
+leaves out the last two.
 Leaves out parallel runs: lessons that measure this machine need its cores to themselves.
 """
 
@@ -31,15 +32,19 @@ def stages(fast):
     yield "lint", [sys.executable, "-m", "ruff", "check", "--no-cache", "."], False
     yield "tests", [*PYTEST, "tests"], False
     yield "lessons", [*PYTEST, "--nbval", *NBVAL, "notebooks"], False
+    yield "solutions", [*PYTEST, "--nbval", *NBVAL, "solutions"], False
+    yield "exercises, untouched", [*PYTEST, "--nbval-lax", *NBVAL, "exercises"], False
     if fast:
         return
-    # less what the browser and a second run of the lessons have shown already
-    yield "tests without torch, numba", [
-        *PYTEST, "tests", "--ignore", "tests/test_widgets_browser.py", "-k", "not rerun"], True
-    yield "lessons without", [*PYTEST, "--nbval", *NBVAL, *lessons(False)], True
+    # less what the browser, nbgrader and a second run of the lessons have shown already
+    less = ["--ignore", "tests/test_widgets_browser.py", "--ignore", "tests/test_nbgrader.py"]
+    yield "tests without torch, numba", [*PYTEST, "tests", *less, "-k", "not rerun"], True
+    core = [*lessons(False), "solutions"]
+    yield "lessons, solutions without", [*PYTEST, "--nbval", *NBVAL, *core], True
     # these print what is missing, so they are run and not compared
     yield f"lessons {', '.join(NEEDS_TORCH)} without", [
         *PYTEST, "--nbval-lax", *NBVAL, *lessons(True)], True
+    yield "exercises without", [*PYTEST, "--nbval-lax", *NBVAL, "exercises"], True
     yield "planted faults", [sys.executable, "tools/mutate.py"], False
 
 
@@ -53,7 +58,7 @@ def counts(output):
 
 def run(command, blocked):
     """Exit status and output of command, with torch and numba hidden if blocked."""
-    env = dict(os.environ, PYTHONIOENCODING="utf-8")
+    env = dict(os.environ, PYTHONIOENCODING="utf-8", COURSE_STORED="1")
     if blocked:
         path = [str(ROOT / "tests" / "blocked"), env.get("PYTHONPATH")]
         env["PYTHONPATH"] = os.pathsep.join(filter(None, path))
