@@ -78,23 +78,30 @@ def choice(question, answer="?"):
     if entry is None:
         return Verdict(False, f'There is no question "{question}". Is the name right?', "unknown")
     options = tuple((o["letter"], o["text"], o["reason"]) for o in entry["options"])
-    letter = str(answer).strip().lower()
+    letter = "?" if values.unanswered(answer) else str(answer).strip().lower()
     for o in entry["options"]:
         if o["letter"] == letter:
             ok = letter == entry["right"]
             reason = f'Your answer {letter}, {"right" if ok else "not yet"}. {o["reason"]}'
             return Verdict(ok, reason, "right" if ok else o["idea"], entry["text"], options)
-    asked = "No answer yet" if letter in {"?", "", "none"} else f'"{answer}" is none of the letters'
-    return Verdict(False, f"{asked}: put a letter in place of the question mark and run the cell, "
+    asked = "No answer yet" if letter == "?" else f'"{answer}" is none of the letters'
+    blank = "three dots" if answer is ... else "question mark"
+    return Verdict(False, f"{asked}: put a letter in place of the {blank} and run the cell, "
                    "or open the option you would choose.", "no answer yet", entry["text"], options)
 
 
 def number(question, value="?"):
-    """The Verdict on a number, or a list of numbers, for the question of this name."""
+    """The Verdict on a number, or a list of numbers, for the question of this name.
+
+    value may be a function without arguments that gives it: it is run under the limits of a check.
+    """
     entry = NUMBERS.get(str(question))
     if entry is None:
         return Verdict(False, f'There is no question "{question}". Is the name right?', "unknown")
-    ok, kind, reason = values.judged(entry, value)
+    answer = parts.guarded(value) if callable(value) else value
+    if isinstance(answer, Mark):  # the function gave no value
+        return Verdict(False, answer.reason, answer.kind, entry["text"], family=answer.family)
+    ok, kind, reason = values.judged(entry, answer)
     return Verdict(ok, reason, kind, entry["text"], lossless=ok)
 
 

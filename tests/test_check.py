@@ -300,12 +300,13 @@ def test_numbers_are_recognised():
 
 @pytest.mark.parametrize("name", check.NUMBERS)
 def test_number_questions_tell_their_wrong_values_apart(name):
-    from course.marking.values import value_of
+    from course.marking.values import SLACK, _gap, value_of
     entry = check.NUMBERS[name]
     values = [value_of(f, entry["given"]) for f in
               [entry["right"], *(w["formula"] for w in entry["wrong"])]]
-    gaps = [abs(a - b) for i, a in enumerate(values) for b in values[:i]]
-    assert min(gaps) > 2 * entry.get("slack", 0.0051)
+    gaps = [_gap(a, b) for i, a in enumerate(values) for b in values[:i]]
+    assert min(gaps) > 2 * entry.get("slack", SLACK)
+    assert check.number(name, values[0].tolist()).ok
     for value, wrong in zip(values[1:], entry["wrong"]):
         assert check.number(name, value).kind == wrong["idea"]
 
@@ -356,6 +357,26 @@ def test_lists_are_recognised_too():
         assert (ok, kind) == (False, "wrong-type") and "3 rows with 3 numbers each" in reason
     for blank in (..., None, "?", [[1, 0, 0], [1, 1, ...], [1, 1, 1]], [...]):
         assert judged_value(blank)[1] == "no answer yet"
+
+
+def test_a_function_may_give_the_number():
+    name = next(iter(check.NUMBERS))
+    assert check.number(name, lambda: check.NUMBERS[name] and ...).kind == "no answer yet"
+    assert check.number("05-alpha", lambda: 0.7).ok
+    assert check.number("05-alpha", lambda: ... + 1).kind == "no answer yet"
+    v = check.number("05-alpha", lambda: 1 / 0)
+    assert (v.ok, v.kind) == (False, "crash") and "ZeroDivisionError" in v.reason
+
+    def endless():
+        while True:
+            pass
+    assert check.number("05-alpha", endless).kind == "endless"
+
+
+def test_an_answer_close_to_a_strict_question_is_told_where_it_is_off():
+    from course.marking.values import judged
+    ok, kind, reason = judged(QUESTION | {"slack": 1e-6}, np.tril(np.ones((3, 3))) + 1e-4)
+    assert (ok, kind) == (False, "unknown") and "row 0, column 0" in reason
 
 
 def judged_value(value):

@@ -18,8 +18,8 @@ def test_there_are_questions():
 def test_questions_stand_in_the_file_of_their_lesson():
     files = sorted((pathlib.Path(check.__file__).parent / "questions").glob("*.toml"))
     named = [(file.stem, name) for file in files for name in tomllib.loads(file.read_text("utf-8"))]
-    assert all(re.fullmatch(r"\d\d", lesson) and name.startswith(f"{lesson}-")
-               for lesson, name in named)
+    assert all(re.fullmatch(r"\d\d(_problems)?", stem) and name.startswith(f"{stem[:2]}-")
+               for stem, name in named)
     assert sorted(name for _, name in named) == sorted([*QUESTIONS, *check.NUMBERS])
 
 
@@ -75,7 +75,7 @@ def test_a_letter_counts_however_it_is_written(answer):
     assert check.choice(NAME, answer).ok
 
 
-@pytest.mark.parametrize("answer", ["?", "", " ", None, "? "])
+@pytest.mark.parametrize("answer", ["?", "", " ", None, "? ", ...])
 def test_no_answer_yet(answer):
     verdict = check.choice(NAME, answer)
     assert not verdict.ok and verdict.kind == "no answer yet" and verdict.points(3) == 0.0

@@ -70,8 +70,10 @@ def _short(value):
 
 
 def _shown(answer):
-    return f"{answer:g}" if answer.ndim == 0 else np.array2string(answer, separator=", ",
-                                                                  precision=4)
+    if answer.ndim == 0:
+        return f"{answer:g}"
+    whole = answer.astype(int) if (answer == answer.round()).all() else answer
+    return np.array2string(whole, separator=", ", precision=4)
 
 
 def _clue(entry, answer, right):
@@ -80,7 +82,8 @@ def _clue(entry, answer, right):
     if answer.min(initial=low) < low or answer.max(initial=high) > high:
         return f"It must lie between {low:g} and {high:g}."
     if right.ndim:
-        place = tuple(int(i) for i in np.argwhere(np.abs(answer - right) > SLACK)[0])
+        off = np.abs(answer - right)
+        place = tuple(int(i) for i in np.argwhere(off > entry.get("slack", SLACK))[0])
         where = f"row {place[0]}, column {place[1]}" if len(place) == 2 else f"place {place[0]}"
         return entry.get("hint", f"It first differs at {where}, counted from 0.")
     return entry.get("hint", "It is none of the usual wrong values: is it a slip in the sums?")
