@@ -131,6 +131,24 @@ def curves(x, lines, title, alt, xlabel, ylabel, log=""):
     return fig, alt
 
 
+@_styled
+def foretold(x, lines, seen, title, alt, xlabel, ylabel, log=""):
+    """Lines that were predicted, {label: (len(x),)}, and open marks for what was counted.
+
+    seen has the same labels; log is as in curves.
+    """
+    fig, ax = plt.subplots()
+    for (label, values), colour, dash, mark in zip(lines.items(), OTHERS, DASHES, MARKS,
+                                                   strict=False):
+        ax.plot(x, values, color=colour, linestyle=dash, label=label)
+        ax.plot(x, seen[label], mark, color=colour, markerfacecolor="white", markersize=8)
+    _scales(ax, x, log)
+    ax.set(xlabel=xlabel, ylabel=ylabel)
+    fig.legend(ax.lines[::2], list(lines), loc="outside lower center", ncols=len(lines))
+    ax.set_title(title)
+    return fig, alt
+
+
 def _scales(ax, x, log):
     """Logarithmic axes with ticks in plain numbers; else y from zero."""
     if "x" in log:

@@ -29,6 +29,8 @@ FIGURES = {
                                   "A finding", ALT, "positions", "cost", log="x"),
     "curves, log y": lambda: draw.curves([1, 2, 4], {"plain": [1., 10, 100]}, "A finding", ALT,
                                          "positions", "cost", log="y"),
+    "foretold": lambda: draw.foretold([1, 2, 4], {"fault": [0., 0.5, 1]}, {"fault": [0., 0.4, 1]},
+                                      "A finding", ALT, "runs", "caught", log="x"),
     "counts": lambda: draw.counts(EXPECTED, SEEN, SPREAD, "A finding", ALT),
     "grid": lambda: draw.grid(CELLS, ["one", "two"], ["a", "b", "c"], "A finding", ALT, "x", "y"),
     "rounds": lambda: draw.rounds(ROUNDS, "A finding", ALT),
@@ -157,6 +159,13 @@ def test_curves_pass_through_the_data_and_are_named_at_their_ends():
     assert ax.get_xscale() == "log" and ax.get_ylim()[0] == 0
     assert [tick.get_text() for tick in ax.get_xticklabels()] == ["1", "2", "4"]
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("positions", "cost")
+
+
+def test_what_was_counted_stands_as_marks_beside_its_own_line():
+    line, marks = FIGURES["foretold"]()[0].axes[0].lines
+    assert line.get_xydata().tolist() == [[1, 0], [2, 0.5], [4, 1]] and line.get_marker() == "None"
+    assert marks.get_xydata().tolist() == [[1, 0], [2, 0.4], [4, 1]]
+    assert marks.get_linestyle() == "None" and marks.get_color() == line.get_color()
 
 
 def test_names_at_the_ends_do_not_cover_each_other():
