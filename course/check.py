@@ -6,16 +6,14 @@ on every way its coins can fall, and what it does is compared with what is wante
 catalogue of wrong rules (course.mistakes). Left out: anything about how the code is written.
 """
 import html
-import inspect
 import math
 import pathlib
 import re
 import tomllib
 from dataclasses import dataclass, replace
 
-from course.marking import parts, values
-from course.marking.examine import Fault, as_ints
-from course.marking.mishaps import Mark
+from course.marking import calls, parts, residuals, values
+from course.marking.mishaps import Mark, misfit
 from course.marking.texts import mark
 
 _ALL = {name: entry
@@ -112,53 +110,24 @@ def planted(verdict, *wanted):
         return verdict
     if verdict.kind in wanted or verdict.family in wanted:
         return replace(verdict, ok=True, reason=f"This is what was asked for. {verdict.reason}")
+    found = "Yours has no fault." if verdict.ok else f"The check finds {verdict.kind}."
     return replace(verdict, ok=False, lossless=False, tv=math.nan, reason=(
-        f"Asked for was {' or '.join(wanted)}, and this is {verdict.kind}. {verdict.reason}"))
+        f"Asked for was {' or '.join(wanted)}. {found} {verdict.reason}"))
 
 
 def accept(fn, hidden=False):
     """The Verdict on accept(x, p, q, rng) -> bool; hidden: on laws that are not shown."""
-    return _verdict(fn, lambda: parts.accept(fn, hidden))
+    return _verdict(fn, lambda: parts.accept(fn, hidden), "x", "p", "q", "rng")
 
 
 def residual(fn, hidden=False):
     """The Verdict on residual(p, q) -> (V,); hidden: on laws that are not shown."""
-    return _verdict(fn, lambda: parts.residual(fn, hidden))
+    return _verdict(fn, lambda: residuals.residual(fn, hidden), "p", "q")
 
 
 def speculate(fn, wanted=None):
     """The Verdict on one round: speculate(target, draft, tokens, gamma, rng) -> new tokens."""
-    return _verdict(fn, lambda: mark(by_rounds(fn), wanted))
-
-
-def by_rounds(fn):
-    """What course.marking.texts runs: the whole text, written by rounds of fn."""
-    def call(world, target, draft, prompt, rng):
-        tokens = list(prompt)
-        while len(tokens) < len(world.prompt) + world.n_new:
-            given = list(tokens)
-            new = _block(fn(target, draft, given, world.gamma, rng), tokens, world.gamma)
-            if given != tokens:
-                prompt.clear()  # tells that the argument was changed
-            tokens += new
-        return tokens[:len(world.prompt) + world.n_new]
-    return call
-
-
-def _block(result, tokens, gamma):
-    """The new tokens of one round. Raises Fault for too many, or none."""
-    new = as_ints(result)
-    if len(new) > gamma + 1:
-        if new[:len(tokens)] == tuple(tokens):
-            raise Fault("prompt-returned", "stopping",
-                        "You return the whole text. A round returns the "
-                        "new tokens alone.")
-        raise Fault("too-many-tokens", "stopping",
-                    f"With γ = {gamma} you return {len(new)} tokens: a "
-                    "round writes γ + 1 at the most.")
-    if not new and gamma == 0:
-        raise Fault("endless", "stopping", "")
-    return list(new)
+    return _verdict(fn, lambda: mark(calls.by_rounds(fn), wanted), *calls.ROUND)
 
 
 def generate(fn, wanted=None, end=None):
@@ -167,40 +136,21 @@ def generate(fn, wanted=None, end=None):
     wanted is a function from a model to a model where the text should not follow the target itself:
     lambda model: temperature(model, 0.5). With end, the text stops right after that token.
     """
-    extra = _end_for(fn, end)
+    takes = calls.takes_end(fn, end)
+    end, complaint = calls.known_end(end, takes)
+    if complaint:
+        return Verdict(False, complaint, "unknown")
+    return _verdict(fn, lambda: mark(calls.by_text(fn, end, takes), wanted, end),
+                    *calls.TEXT, *["end"] * (takes == "seventh"))
 
-    def call(world, target, draft, prompt, rng):
-        args = (target, draft, prompt, world.n_new, world.gamma, rng)
-        return fn(*args, *extra[0], **extra[1])
-    return _verdict(fn, lambda: mark(call, wanted, end))
 
-
-def _end_for(fn, end):
-    """(positional, named) arguments that hand the end to fn, if it has a parameter for it."""
+def _verdict(fn, marked, *names):
+    """The Verdict of marked(), whatever it raises; fn is called with arguments of these names."""
     try:
-        names = inspect.signature(fn).parameters
-    except (TypeError, ValueError):
-        return [], {}
-    must = [x for x in names.values() if x.default is x.empty and x.kind in (0, 1)]
-    if end is None or "end" in names:
-        return [], {} if end is None else {"end": end}
-    return [end] * (len(must) > 6), {}
-
-
-def _verdict(fn, marked):
-    """The Verdict of marked(), whatever it raises."""
-    if fn is None or fn is ... or isinstance(fn, str):
-        found = Mark("no answer yet", "",
-            "No answer yet: put the name of your function in its place.")
-    elif not callable(fn):
-        found = Mark("wrong-type", "numbers",
-            f"{fn!r:.60} is no function. Give the function itself.")
-    else:
-        try:
-            found = marked()
-        except Exception as error:  # a fault of the check must not stop the reader
-            found = Mark("unknown", "", f"This check failed by itself ({type(error).__name__}: "
-                         f"{error}). Your function may be right: please report it.")
+        found = misfit(fn, names) or marked()
+    except Exception as error:  # a fault of the check must not stop the reader
+        found = Mark("unknown", "", f"This check failed by itself ({type(error).__name__}: "
+                     f"{error}). Your function may be right: please report it.")
     return Verdict(found.ok, found.reason, found.kind, lossless=found.lossless, tv=found.tv,
                    family=found.family, how=found.how)
 

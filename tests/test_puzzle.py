@@ -35,11 +35,23 @@ def test_no_other_order_is_right():
 
 
 @pytest.mark.parametrize("order, said", [
-    ([2, 1, 3, 4], "use each of the numbers 0 to 4 once"), ([2, 1, 3, 4, 4], "once"),
-    ([1, 2, 3, 4, 0], 'begins with its "def" line'), ([2, 4, 1, 3, 0], "cannot stand there")])
+    ([2, 1, 3, 4], "each of the numbers 0 to 4 once"), ([2, 1, 3, 4, 4], "once"),
+    ([2.5, 1, 3, 4, 0], "once"), (5, "must be a list"), ("21340", "must be a list"),
+    ([1, 2, 3, 4, 0], 'begins with its "def" line'), ([2, 4, 1, 3, 0], "cannot stand there"),
+    ([2, 3, 4, 1, 0], 'the line "if left.max() <= 1e-12:" uses left before it is there')])
 def test_an_order_that_gives_no_function_says_why(order, said):
     verdict = check.residual(assembled(LINES, order))
-    assert not verdict.ok and verdict.kind == "crash" and said in verdict.reason
+    assert not verdict.ok and verdict.kind == "wrong-order" and said in verdict.reason
+    assert "γ" not in verdict.reason
+
+
+def test_a_round_in_a_wrong_order_says_so_without_settings():
+    lines = ("def round(target, draft, tokens, gamma, rng):", "    p = target(tokens)[-1]",
+             "    return [int(rng.choice(len(p), p=p))]")
+    assert check.speculate(assembled(lines, [0, 1, 2])).ok
+    verdict = check.speculate(assembled(lines, [0, 2, 1]))
+    assert verdict.kind == "wrong-order" and "uses p before" in verdict.reason
+    assert "γ" not in verdict.reason and not verdict.lossless
 
 
 def test_shuffled_numbers_every_line():

@@ -1,4 +1,4 @@
-"""Right rules written in many ways: every choice below is free, and none may change the verdict."""
+"""One rule written in many ways: every choice below is free, and none may change the verdict."""
 import numpy as np
 
 COINS = {"u": lambda rng: rng.random(), "1 - u": lambda rng: 1 - rng.random(),
@@ -38,15 +38,15 @@ ROWS = ("one call", "one call a row", "two calls")
 ANSWERS = {"list": list, "tuple": tuple, "array": np.array}
 
 
-def variant(seed):
-    """(name, round): a right speculate, its parts chosen by seed."""
+def variant(seed, tests=TESTS, residuals=RESIDUALS):
+    """(name, round): speculate, its parts chosen by seed; with other tests or residuals, wrong."""
     rng = np.random.default_rng(seed)
 
     def pick(options):
         return list(options)[rng.integers(len(options))]
-    names = [pick(c) for c in (COINS, TESTS, RESIDUALS, DRAWS, DRAWS, SHAPES, ROWS, ANSWERS)]
+    names = [pick(c) for c in (COINS, tests, residuals, DRAWS, DRAWS, SHAPES, ROWS, ANSWERS)]
     coin, test, left, draw, redraw = (c[n] for c, n in zip(
-        (COINS, TESTS, RESIDUALS, DRAWS, DRAWS), names))
+        (COINS, tests, residuals, DRAWS, DRAWS), names))
     shape, look, answer = names[5], names[6], ANSWERS[names[7]]
 
     def owed(p, q):

@@ -3,8 +3,8 @@
 tools/faults/NN.toml lists the faults of lesson NN: a text that occurs exactly once, in a cell of
 the lesson or in a file of course/, and what stands there instead. The lesson is run from a copy, up
 to the first cell that fails. A fault is caught where a check of the lesson raises AssertionError; a
-crash is no check. The harmless rewriting that every lesson has must be spared. Exit status 1
-otherwise.
+crash is no check. The harmless rewriting that every lesson has must be spared. Without numbers of
+lessons, tools/confusion.py runs too: is every wrong rule taken for itself? Exit status 1 otherwise.
 """
 import os
 import shutil
@@ -76,8 +76,12 @@ def main(names):
         for fine, line in pool.map(lambda job: verdict(*job), jobs):
             print(line, flush=True)
             right += fine
-    print(f"{right} passed, {len(jobs) - right} failed")
-    return 0 if jobs and right == len(jobs) else 1
+    print(f"{right} passed, {len(jobs) - right} failed", flush=True)
+    status = 0 if jobs and right == len(jobs) else 1
+    if not names:
+        matrix = [sys.executable, str(ROOT / "tools" / "confusion.py")]
+        status |= subprocess.run(matrix, env=dict(os.environ, COURSE_STORED="1")).returncode
+    return status
 
 
 if __name__ == "__main__":

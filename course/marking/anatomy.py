@@ -5,6 +5,7 @@ the guesses behind it. So every token written can be put in its place: the first
 kept guess, right after a rejection, after a full round. At each place a right function writes the
 target's law, whatever came before. A function that asks the models in another order shows less.
 """
+import math
 from collections import defaultdict
 from typing import NamedTuple
 
@@ -29,41 +30,81 @@ class Finding(NamedTuple):
 class Round(NamedTuple):
     """The first round of a Trace."""
 
-    guesses: tuple
+    guesses: tuple  # as far as the target was asked about them
+    hidden: bool  # was more guessed than that?
     base: int  # length of the shortest text that the draft was asked about
     reach: int  # length of the longest text that the target was asked about
     next_base: int | None  # base of the second round
-    draws: int  # in this round
+    draws: int  # in this round, or before it
     late_draws: int  # of these, after the last call of a model
     target_calls: int
 
 
 def segments(asked):
-    """The calls, cut where the draft is asked again after the target: a list of lists."""
-    parts, ready = [[]], False
-    for call in asked:
-        if call[0] == "draft" and ready:
-            parts.append([])
-            ready = False
-        ready = ready or (call[0] == "target" and any(c[0] == "draft" for c in parts[-1]))
-        parts[-1].append(call)
+    """The calls, cut where a round begins: a list of lists.
+
+    A round goes on as long as its guesses are read. The draft may read them too, after the target,
+    if nothing was drawn meanwhile.
+    """
+    parts, drafts, longest, ready = [[]], set(), (), False
+    for who, text, mark in asked:
+        if ready:
+            fits = (len(text) <= min(map(len, drafts)) + len(drafts)
+                    and text[:len(longest)] == longest[:len(text)])
+            late_look = parts[-1][-1][0] == "target" and mark == parts[-1][-1][2] != asked[0][2]
+            if not fits or (who == "draft" and not late_look):
+                parts, drafts, longest, ready = [*parts, []], set(), (), False
+        parts[-1].append((who, text, mark))
+        longest = max(longest, text, key=len)
+        if who == "draft" and not ready:
+            drafts.add(text)
+        ready = ready or (who == "target" and bool(drafts))
     return parts
 
 
 def first_round(trace, world):
-    """The first Round of trace; None if a model was not asked."""
-    parts = segments(trace.asked)
-    texts = [text for _, text, _ in parts[0]]
-    drafts = [len(text) for who, text, _ in parts[0] if who == "draft"]
-    targets = [len(text) for who, text, _ in parts[0] if who == "target"]
+    """The first Round of trace; None if it had no guesses."""
+    part, *later = segments(trace.asked)
+    drafts, targets = ([text for who, text, _ in part if who == name]
+                       for name in ("draft", "target"))
     if not drafts or not targets:
         return None
-    longest = max((t for t in texts if t[:len(world.prompt)] == world.prompt), key=len, default=())
-    stop = parts[1][0][2] if len(parts) > 1 else trace.drawn
-    after = [len(text) for who, text, _ in parts[1] if who == "draft"] if len(parts) > 1 else []
-    return Round(longest[len(world.prompt):][:world.gamma], min(drafts), max(targets),
-                 min(after, default=None), draws_between(parts[0][0][2], stop),
-                 draws_between(parts[0][-1][2], stop), len(targets))
+    n, base = len(world.prompt), min(map(len, drafts))
+    if base > n:  # the draft is asked when something has been written already
+        return None
+    longest = max((t for t in drafts + targets if t[:n] == world.prompt), key=len, default=())
+    guesses = longest[n:][:world.gamma]
+    stop = later[0][0][2] if later else trace.drawn
+    after = [len(text) for who, text, _ in later[0] if who == "draft"] if later else []
+    return Round(guesses, len(guesses) < min(len(set(drafts)), world.gamma), base,
+                 max(map(len, targets)), min(after, default=None),
+                 trace.draws - draws_between(stop, trace.drawn), draws_between(part[-1][2], stop),
+                 len(targets))
+
+
+class Told(NamedTuple):
+    """Any round of a Trace that read its guesses, as it looks from outside."""
+
+    before: tuple  # the new tokens before it
+    guesses: tuple
+    written: tuple
+    draws: int
+
+
+def rounds(trace, world):
+    """A Told for every round of trace that can be told apart from the next."""
+    parts, n, told = segments(trace.asked), len(world.prompt), []
+    starts = [min((len(t) for who, t, _ in part if who == "draft"), default=0) - n
+              for part in parts] + [len(trace.new)]
+    marks = [part[0][2] for part in parts if part] + [trace.drawn]
+    for i, part in enumerate(parts if trace.asked else []):
+        longest = max((t for _, t, _ in part), key=len, default=())
+        if 0 <= starts[i] < starts[i + 1] and longest[:n] == world.prompt:
+            draws = draws_between(marks[i], marks[i + 1]) if i else (
+                trace.draws - draws_between(marks[1], trace.drawn))
+            told.append(Told(trace.new[:starts[i]], longest[n + starts[i]:][:world.gamma],
+                             trace.new[starts[i]:starts[i + 1]], draws))
+    return told
 
 
 def place(guesses, new, k, gamma):
@@ -122,23 +163,24 @@ def slack_of(evidence, runs=None):
 
 
 class Table(NamedTuple):
-    """What became of the first guess. Rows of guesses that never came are nan."""
+    """What became of a guess. Rows of guesses that never came are nan."""
 
-    guess: np.ndarray  # (V,): how often it was each token
+    guess: np.ndarray  # (V,): how often it was each token; nan where the target was not asked
     out: np.ndarray  # (V, V): the law of what was written, given the guess
     slack: np.ndarray  # (V,): differences in a row up to this are rounding, or chance
 
 
 def table(evidence, V, given=()):
     """The Table of the guess behind these guesses of the first round, given that they were kept."""
-    joint, at = np.zeros((V, V)), len(given)
+    joint, at, hidden = np.zeros((V, V)), len(given), False
     for trace in evidence.traces:
         seen = first_round(trace, evidence.world)
-        if (seen and len(seen.guesses) > at and len(trace.new) > at
-                and seen.guesses[:at] == trace.new[:at] == given):
-            if max(seen.guesses[at], trace.new[at]) < V and min(trace.new) >= 0:
+        if seen and len(trace.new) > at and seen.guesses[:at] == trace.new[:at] == given:
+            if len(seen.guesses) == at:
+                hidden = hidden or seen.hidden
+            elif max(seen.guesses[at], trace.new[at]) < V and min(trace.new) >= 0:
                 joint[seen.guesses[at], trace.new[at]] += trace.chance
-    total = joint.sum()
+    total = math.nan if hidden else joint.sum()
     with np.errstate(invalid="ignore", divide="ignore"):
         runs = np.maximum(joint.sum(axis=1), 1)
         slack = np.full(V, 1e-7) if evidence.exact else 2.5 / np.sqrt(runs)

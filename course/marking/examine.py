@@ -1,36 +1,37 @@
 """Run a learner's function in a world and write down what it did: evidence for a diagnosis.
 
-Exactly where it can be enumerated, else by sampling, and the Evidence says which. Beside the law it
-keeps a Trace of every path: which texts the models were asked about, and how many draws had been
-made by then. Left out: what stands in the learner's code; only what it does is looked at.
+Exactly where it can be enumerated, else by sampling, and the Evidence says which. How much is
+looked at is counted in paths and runs, never in seconds, so a busy machine says the same; only a
+function that is slow by itself meets the clock. Beside the law a Trace of every path is kept: which
+texts the models were asked about, and how many draws had been made by then. Left out: what stands
+in the learner's code; only what it does is looked at.
 """
-import operator
+import math
+import time
 from collections import Counter
 from typing import NamedTuple
 
-import numpy as np
+from numpy.random import default_rng
 
 from course.chooser import Chooser
 from course.exact import NotEnumerable, TooManyPaths, law as exact_law
+from course.marking.answers import Fault, as_ints
 from course.marking.limits import Budget
-from course.marking.values import unanswered
 from course.models import as_tokens
 from course.watch import other_sources
 
 MOST_CALLS = 600  # of the models in one run: an honest run makes 30, a very unlucky one more
-MOST_PATHS = 2_500
+FEW_PATHS, MOST_PATHS = 400, 2_000  # in a world of one token; in a larger one
+FEWEST_PATHS, ALL_PATHS = 100, 4_000  # in any world; in all worlds together
+SECONDS = 6.0  # for them all; a usual function needs one
+SLOW_RUN = 0.005  # seconds; a usual run takes a tenth of it
+FEWEST_RUNS = 20  # fewer tell nothing
+MANY_TOKENS = 100  # beyond n_new: no round of a usual size
 OTHER = "the sampler also draws from a source that is not its rng"
 SLOW = "it takes too long to follow every path"
-RUNS = 8_000  # where a world must be sampled
+MANY = "its coins can fall in too many ways to follow each"
+LOOP = "a loop draws until something happens"
 LCG = 0x2360ED051FC65DA44385DF649FCCF645  # numpy's PCG64 multiplies its state by this
-
-
-class Fault(BaseException):
-    """Something is wrong with one run that no law shows. No Exception: learners catch those."""
-
-    def __init__(self, kind, family, reason):
-        super().__init__(reason)
-        self.kind, self.family, self.reason = kind, family, reason
 
 
 class OutOfTime(BaseException):
@@ -64,19 +65,26 @@ class Evidence(NamedTuple):
 class Runner:
     """Runs call(world, target, draft, prompt, rng) in worlds, and remembers what was odd."""
 
-    def __init__(self, call, end=None):
-        self.call, self.end = call, end
-        self.odd = set()  # "long": too many tokens, "changed": the prompt was changed
-        self.traces, self.budget = {}, None
+    def __init__(self, call):
+        self.call, self.odd = call, set()  # odd: "long", too many tokens; "changed", the prompt was
+        self.traces, self.paths, self.why = {}, ALL_PATHS, ""
+        self.start_clock()
+
+    def start_clock(self):
+        self.budget, self.reserve, self.runs, self.began = Budget(SECONDS), -math.inf, 0, 0.0
+
+    def slow(self):
+        return self.runs > 50 and SECONDS - self.budget.left() > SLOW_RUN * self.runs
 
     def run(self, world, rng):
         """The new tokens of one run, cut at n_new; its Trace is kept."""
-        if self.budget and self.budget.left() < 0:
+        if self.budget.left() < self.reserve:
             raise OutOfTime
+        self.runs, self.began = self.runs + 1, time.monotonic()
         asked, prompt, start = [], list(world.prompt), drawn(rng)
         counting = type(rng) is not Chooser or rng.numbers is None
-        result = self.call(world, self._asking("target", world.target, asked, rng),
-                           self._asking("draft", world.draft, asked, rng), prompt, rng)
+        result = self.call(world, _asking("target", world.target, asked, rng),
+                           _asking("draft", world.draft, asked, rng), prompt, rng)
         if tuple(prompt) != world.prompt:
             self.odd.add("changed")
         new = self._new_tokens(result, world)
@@ -84,26 +92,18 @@ class Runner:
             self._note(rng, new, asked, start)
         return new
 
-    def _asking(self, name, model, asked, rng):
-        def answer(tokens):
-            tokens = as_tokens(tokens)
-            if len(asked) >= MOST_CALLS:
-                raise Fault("endless", "stopping", "")
-            asked.append((name, tuple(tokens), drawn(rng)))
-            return model(tokens)
-        return answer
-
     def _new_tokens(self, result, world):
         tokens, n = as_ints(result), len(world.prompt)
         if tokens[:n] != world.prompt:
             if len(tokens) == world.n_new:
-                raise Fault("prompt-missing", "stopping",
-                            "You return the new tokens alone. Return the "
-                            "prompt, followed by the new tokens.")
-            raise Fault("prompt-changed", "rollback",
-                        f"The prompt was {list(world.prompt)}, and your "
-                        f"text begins with {list(tokens[:n])}. The prompt stays as it is.")
+                raise Fault("prompt-missing", "stopping", "You return the new tokens alone. Return "
+                            "the prompt, followed by the new tokens.")
+            raise Fault("prompt-changed", "rollback", f"The prompt was {list(world.prompt)}, and "
+                        f"your text begins with {list(tokens[:n])}. The prompt stays as it is.")
         new = tokens[n:]
+        if len(new) > world.n_new + MANY_TOKENS:
+            raise Fault("too-many-tokens", "stopping", f"You return {len(new):,} new tokens, and "
+                        f"n_new is {world.n_new}.")
         if len(new) > world.n_new:
             self.odd.add("long")
         return new[:world.n_new]
@@ -113,24 +113,45 @@ class Runner:
         self.traces[rng.path if exact else len(self.traces)] = Trace(
             new, rng.chance if exact else 1.0, asked, draws_between(start, drawn(rng)), drawn(rng))
 
-    def examine(self, world, wanted, seconds, why_sampled=""):
-        """The Evidence in this world, sampled from the start if why_sampled says so."""
-        if not why_sampled:
-            self.traces, self.budget = {}, Budget(seconds)
-            try:
-                found = exact_law(lambda rng: self.run(world, rng), MOST_PATHS)
-                return Evidence(world, dict(found), wanted, True, found.paths, [],
-                                list(self.traces.values()))
-            except (NotEnumerable, TooManyPaths) as error:
-                other = "remembers" in str(error) and self.uses_other_source(world)
-                why_sampled = OTHER if other else str(error)
-            except OutOfTime:
-                why_sampled = SLOW
-            except Fault as fault:  # every coin against it: in a sample that does not happen
-                if fault.kind != "endless":
-                    raise
-                why_sampled = "a loop draws until something happens"
-        return self._sampled(world, wanted, seconds, why_sampled)
+    def examine(self, world, wanted, worlds_left=1):
+        """The Evidence in this world; None where time is up before there is any."""
+        seconds = self.budget.left() / worlds_left
+        why = self.why or (SLOW if self.slow() else "")
+        try:
+            if not why:
+                self.traces, self.reserve = {}, SECONDS / 2  # the rest is for sampling
+                return self._followed(world, wanted)
+        except (NotEnumerable, TooManyPaths, OutOfTime, Fault) as error:
+            why = self._why_not(error, world)
+        finally:
+            self.reserve = -math.inf
+        return self._sampled(world, wanted, why, seconds if self.slow() else SECONDS)
+
+    def _followed(self, world, wanted):
+        found = exact_law(lambda rng: self.run(world, rng), self._limit(world))
+        self.paths -= found.paths
+        return Evidence(world, dict(found), wanted, True, found.paths, [],
+                        list(self.traces.values()))
+
+    def _limit(self, world):
+        return FEW_PATHS if world.n_new == 1 else max(min(MOST_PATHS, self.paths), FEWEST_PATHS)
+
+    def _why_not(self, error, world):
+        """Why this world must be sampled; self.why, if the reason holds in all of them."""
+        if isinstance(error, OutOfTime):
+            return SLOW
+        if isinstance(error, Fault):
+            if error.kind != "endless":
+                raise error
+            return LOOP  # every coin was against it: in a sample that does not happen
+        if isinstance(error, TooManyPaths):
+            self.paths -= self._limit(world)
+            why = MANY if "max_paths" in str(error) else str(error)
+            self.why = "" if why == MANY and world.n_new > 1 else why
+            return why
+        other = "remembers" in str(error) and self.uses_other_source(world)
+        self.why = OTHER if other else str(error)
+        return self.why
 
     def uses_other_source(self, world):
         """Is a source of randomness used that is not the rng?"""
@@ -139,32 +160,29 @@ class Runner:
                 self.run(world, Chooser((), iter(())))  # every coin falls on 0.5
         return used()
 
-    def _sampled(self, world, wanted, seconds, why_sampled):
-        self.traces, self.budget, budget = {}, None, Budget(seconds)
-        rng = np.random.default_rng(20_26)
-        halves, n = [Counter(), Counter()], 0
-        while n < RUNS and (n < 200 or budget.left() > 0):
+    def _sampled(self, world, wanted, why, seconds):
+        stop = max(self.budget.left() - seconds, 0.0)
+        self.traces, n = {}, 0
+        rng, halves = default_rng(20_26), [Counter(), Counter()]
+        while n < world.runs and self.budget.left() > stop:
             halves[n % 2][self.run(world, rng)] += 1
             n += 1
+        if n < FEWEST_RUNS:
+            return None
         seen = sum(halves, Counter())
         return Evidence(world, {x: k / n for x, k in seen.items()}, wanted, False, n, halves,
-                        list(self.traces.values()), why_sampled)
+                        list(self.traces.values()), why)
 
 
-def as_ints(result):
-    """result as a tuple of ints. Raises Fault for anything that is not a list of whole numbers."""
-    if unanswered(result):
-        raise Fault("no answer yet", "", "No answer yet: your function returns nothing.")
-    if isinstance(result, (str, bytes, dict)) or not np.iterable(result):
-        raise Fault("wrong-type", "numbers",
-                    f"Your function returned {result!r:.60}. Return a list "
-                    "of tokens, which are ints.")
-    try:
-        return tuple(operator.index(x.item() if getattr(x, "ndim", 1) == 0 else x) for x in result)
-    except TypeError:
-        raise Fault("wrong-type", "numbers",
-                    f"Your function returned {result!r:.60}. A token is an "
-                    "int, and a text is a flat list of them.") from None
+def _asking(name, model, asked, rng):
+    """model, which writes every text it is asked about into asked."""
+    def answer(tokens):
+        tokens = as_tokens(tokens)
+        if len(asked) >= MOST_CALLS:
+            raise Fault("endless", "stopping", "")
+        asked.append((name, tuple(tokens), drawn(rng)))
+        return model(tokens)
+    return answer
 
 
 def drawn(rng):

@@ -18,66 +18,111 @@ import warnings
 import numpy as np
 
 STEP = 0.02  # seconds between two looks; short, since Windows sees the Stop button only then
-TRIES = 20  # a bare `except:` may swallow the exception more than once
+TRIES, PAUSE = 500, 0.002  # a bare `except:` may swallow the exception more than once
+MEMORY = 2**30  # bytes that the learner's code may add
+ADDRESSES = 4 * MEMORY  # that it may reserve, where the system can refuse it more
 
 
 class TimeUp(BaseException):
     """Thrown into the learner's code: no Exception, so `except Exception` lets it through."""
 
 
-def within(seconds, fn, *args):
-    """fn(*args), whose own errors are raised here. TimeoutError after `seconds`, come what may."""
+class Interrupt(Exception):
+    """KeyboardInterrupt raised by the learner's code, not by the Stop button."""
+
+
+def within(seconds, fn, *args, since=lambda: 0.0):
+    """fn(*args), whose own errors are raised here. TimeoutError after `seconds`, come what may.
+
+    since() tells when the seconds began to run, on time.monotonic's clock, if later than now.
+    """
     if sys.platform == "emscripten":
         return fn(*args)
     box, done = {}, threading.Event()  # an Event: 3.11's join() forgets a thread when interrupted
+    thread = threading.Thread(target=_work, args=(box, done, fn, args), daemon=True)
+    thread.start()
+    why = "it was stopped"
+    try:
+        with _roof():
+            why = _waited(done, seconds, since)
+    finally:  # also when the reader presses Stop
+        if not done.is_set():
+            _throw_into(thread, done)
+    if why:
+        box.clear()  # the error in it holds all that the learner's code held
+        raise TimeoutError(why if done.is_set() else "it cannot be stopped: restart the kernel")
+    if "error" in box:
+        raise box.pop("error")
+    return box["value"]
 
-    def work():
+
+def _work(box, done, fn, args):
+    """Put the value of fn(*args), or its error, into box."""
+    try:
         try:
             box["value"] = fn(*args)
+        except KeyboardInterrupt:
+            box["error"] = Interrupt()
         except BaseException as error:
             box["error"] = error
         finally:
             done.set()
-
-    thread = threading.Thread(target=work, daemon=True)
-    thread.start()
-    late = True
-    try:
-        late = not _waited(done, seconds)
-    finally:  # also when the reader presses Stop
-        if not done.is_set():
-            _throw_into(thread, done)
-    if not done.is_set():
-        raise TimeoutError("it cannot be stopped: restart the kernel")
-    if late:
-        raise TimeoutError("it was stopped")
-    if "error" in box:
-        raise box["error"]
-    return box["value"]
+    except TimeUp:  # it came between two lines of this function
+        done.set()
 
 
-def _waited(done, seconds):
-    """Did done happen in this time?"""
-    end = time.monotonic() + seconds
+def _waited(done, seconds, since):
+    """Wait until done, and return "" if it happened in time, else why not."""
+    start, most = time.monotonic(), _memory("rss") + MEMORY
     while not done.wait(STEP):
-        if time.monotonic() >= end:
-            return False
-    return True
+        if time.monotonic() >= max(start, since()) + seconds:
+            return "it was stopped"
+        if _memory("rss") > most:
+            return "it was stopped when it had taken 1 GB of memory"
+    return ""
+
+
+def _memory(kind):
+    """Bytes that this process holds ("rss") or has addresses for ("vms"); 0 where nothing tells."""
+    with contextlib.suppress(Exception):
+        import psutil  # comes with ipykernel
+        return getattr(psutil.Process().memory_info(), kind)
+    return 0
+
+
+@contextlib.contextmanager
+def _roof():
+    """Inside, one call that wants many gigabytes fails at once, where the system can do that."""
+    try:
+        import resource
+        soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+        most = _memory("vms") + ADDRESSES
+        resource.setrlimit(resource.RLIMIT_AS, (most if soft < 0 else min(soft, most), hard))
+    except (ImportError, AttributeError, ValueError, OSError):  # Windows; macOS does not keep it
+        yield
+        return
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
 
 
 def _throw_into(thread, done):
-    """Raise TimeUp in the thread, again and again, until it ends or TRIES are used up."""
+    """Raise TimeUp in the thread, again and again, until it ends or TRIES are used up.
+
+    The pauses are short: code that catches everything is hit, sooner or later, outside its `try`.
+    """
     for _ in range(TRIES):
         ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident),
                                                    ctypes.py_object(TimeUp))
-        if done.wait(2 * STEP):
+        if done.wait(PAUSE):
             return
 
 
 class Budget:
-    """Seconds to spend: of this process's own work, or a third of those on the wall, if more.
+    """Seconds to spend, of this process's own work, or half of those on the wall, if more.
 
-    On a busy machine a check then takes longer, and says the same.
+    The last resort, far away: checks count paths and runs, which say the same on any machine.
     """
 
     def __init__(self, seconds):
@@ -89,7 +134,7 @@ class Budget:
 
     def left(self):
         work, wall = (now - then for now, then in zip(self._clocks(), self.start))
-        return self.seconds - max(work, wall / 3)
+        return self.seconds - max(work, wall / 2)
 
 
 class Ear(io.TextIOBase):

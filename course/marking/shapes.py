@@ -36,7 +36,7 @@ def power(law, base, slack):
         return None
     x, y = np.log(base[both]), np.log(law[both])
     slope = np.polyfit(x, y, 1)[0]
-    if slope <= 0:
+    if not 0.01 < slope < 100:
         return None
     made = scaled(base ** slope)
     return 1 / slope if near(made, law, max(slack, 1e-6)) else None
@@ -62,41 +62,47 @@ def acceptance(a, p, q, slack):
 def acceptances(a, p, q, slack):
     """All ids of tests that may keep token x with a[x], the likeliest first; ["unknown"] for none.
     """
-    known = np.isfinite(a)
+    known, peak = np.isfinite(a), p.max()
     p, q, a, slack = p[known], q[known], a[known], np.broadcast_to(slack, known.shape)[known]
     ratio, over = paid(p, q), paid(p, q) < 1
     names = [name for name, value in {
         "accept-always": np.ones(len(p)), "accept-inverted": paid(q, p),
         "accept-flipped": 1 - ratio, "accept-target-probability": p,
-        "accept-draft-probability": q, "accept-vs-max": p / p.max(),
-        "accept-hard": p >= q, "accept-argmax": p == p.max()}.items() if near(a, value, slack)]
-    if ((a < slack) | (a > 1 - slack)).all():
+        "accept-draft-probability": q, "accept-vs-max": p / peak,
+        "accept-hard": p >= q, "accept-argmax": p == peak}.items() if near(a, value, slack)]
+    sure = (a < slack) | (a > 1 - slack)
+    if sure.all() and p[a < 0.5].max(initial=0) < p[a > 0.5].min(initial=2):
         return [*names, "accept-threshold"]
     lenience = a[over] / np.maximum(ratio[over], 1e-12)
     open_ = a[over] < 1 - slack[over]
-    if open_.any() and np.ptp(lenience[open_]) < 20 * slack.max() and lenience[open_].min() > 1:
+    generous = (a[~over] > 1 - slack[~over]).all()
+    if generous and open_.any() and np.ptp(
+            lenience[open_]) < 20 * slack.max() and lenience[open_].min() > 1:
         names.append("accept-lenient")
     return names or ["unknown"]
 
 
 def replacement(law, p, q, x, slack):
     """The id of a law that is drawn from after guess x was rejected."""
+    return replacements(law, p, q, x, slack)[0]
+
+
+def replacements(law, p, q, x, slack):
+    """All ids of laws that may be this one, the likeliest first; ["unknown"] for none."""
     V, left = len(p), p - q
     rest = p * (np.arange(V) != x)
     short = np.maximum(left, 0)
     short[-1] += 1 - short.sum()
-    for name, value in {
-            "redraw-target": p, "redraw-draft": q, "retry-draft": scaled(np.minimum(p, q)),
-            "residual-absolute": scaled(abs(left)),
-            "residual-swapped": scaled(np.maximum(-left, 0)),
-            "residual-argmax": np.eye(V)[left.argmax()], "redraw-argmax": np.eye(V)[p.argmax()],
-            "redraw-others": scaled(rest), "redraw-uniform": np.full(V, 1 / V),
-            "residual-unnormalised": short}.items():
-        if near(law, value, slack):
-            return name
+    names = [name for name, value in {
+        "redraw-target": p, "redraw-draft": q, "retry-draft": scaled(np.minimum(p, q)),
+        "residual-absolute": scaled(abs(left)), "residual-swapped": scaled(np.maximum(-left, 0)),
+        "residual-argmax": np.eye(V)[left.argmax()], "redraw-argmax": np.eye(V)[p.argmax()],
+        "redraw-others": scaled(rest), "redraw-uniform": np.full(V, 1 / V),
+        "residual-unnormalised": short}.items() if near(law, value, slack)]
     rest = law[left <= 0]
-    floored = len(rest) and np.ptp(rest) <= slack and rest.min() > slack
-    return "residual-floor" if floored and rest.max() < 0.25 else "unknown"
+    if len(rest) and np.ptp(rest) <= slack and slack < rest.min() and rest.max() < 0.25:
+        names.append("residual-floor")
+    return names or ["unknown"]
 
 
 def bonus(law, p, earlier, q, slack):

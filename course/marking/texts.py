@@ -6,24 +6,36 @@ raised.
 """
 import math
 
-import numpy as np
+from numpy.random import default_rng
 
 from course.exact import joint
-from course.marking.anatomy import PLACES
-from course.marking.diagnose import FAMILY_SAYS, Wanted, why_wrong
-from course.marking.examine import SLOW, Runner
-from course.marking.limits import Budget, Progress, quiet, within
+from course.marking.answers import plain
+from course.marking.diagnose import Wanted
+from course.marking.examine import Evidence, Runner
+from course.marking.limits import Progress, quiet, within
 from course.marking.manner import calls_a_round, manner
-from course.marking.mishaps import HANG, Mark, failed, failed_somewhere, odd, on_the_boundary
-from course.marking.worlds import EXAMPLE, EXAMPLE_P, EXAMPLE_Q, worlds
+from course.marking.mishaps import (
+    HANG,
+    Mark,
+    failed,
+    failed_somewhere,
+    heard,
+    odd,
+    on_the_boundary,
+    too_slow,
+)
+from course.marking.worlds import again, worlds
+from course.marking.wrong import wrong_mark
 from course.mistakes import CATALOGUE
+from course.models import rows
 from course.stats import smallest_distance, smallest_tail, total_variation
 
-SECONDS, LOOKING_UP = 2.8, 1.2  # for running the function, and for finding its rule
 EQUAL = 1e-10  # laws nearer than this are equal
-DUSTY = 1e-6  # nearer than this smells of a small number added somewhere
 ALARM = 1e-6
 TWINS = {"one guess, two tokens"}  # the same models are run with more tokens
+GREEDY = ("The text is the target's own, token by token, whatever the draft guesses: a guess stays "
+          "only where it is the token that the target would write.")
+HOPELESS = {"no answer yet", "endless"}  # where the first world is like this, so are the others
 
 
 def mark(call, wanted=None, end=None, places=None):
@@ -31,84 +43,97 @@ def mark(call, wanted=None, end=None, places=None):
 
     In all the worlds, or in `places` alone.
     """
-    progress, budget = Progress(), Budget(SECONDS)
+    progress, places = Progress(), places or worlds(end)
     with quiet() as ear:
-        found = _mark(call, Wanted(wanted, end), budget, progress, places or worlds(end))
+        found = _unwanted(wanted, places[0]) or _mark(call, Wanted(wanted, end), progress, places)
     progress.close()
-    if ear.lines > 5 and found.kind != "no answer yet":
-        found.reason += (f" Your function printed {ear.lines:,} lines while it was checked; "
-                         "none is shown. Take the print out.")
-    return found
+    return heard(ear, found)
 
 
-def _mark(call, want, budget, progress, places):
-    runner = Runner(call, want.end)
-    failures = _first_runs(runner, places)
+def _unwanted(wanted, world):
+    """The Mark of a `wanted` that is no function from a model to a model; None if it is one."""
+    try:
+        if wanted is not None:
+            rows(wanted(world.target), world.prompt, vocabulary=world.V)
+    except Exception as error:
+        return Mark("unknown", "", f"`wanted` must be a function from a model to a model, such as "
+                    f"lambda model: temperature(model, 0.5). Tried here, it fails: "
+                    f"{type(error).__name__}: {plain(str(error))[:120]}")
+    return None
+
+
+def _mark(call, want, progress, places):
+    runner = Runner(call)
+    failures, alive = _first_runs(runner, places)
     first = failures.get(places[0].name)
-    hopeless = {"no answer yet", "endless"}
-    if first and (first.kind in hopeless or len(failures) == len(places)):
+    if not alive or (first and first.kind in HOPELESS):
         return first
-    evidences = []
-    for i, world in enumerate(w for w in places if w.name not in failures):
-        progress.step(i, len(places))
-        found = _evidence(runner, world, want, budget, evidences)
+    evidences, unseen = [], []
+    patience = HANG if len(alive) + len(failures) == len(places) else HANG / 3  # it hung already
+    runner.start_clock()
+    for i, world in enumerate(alive):
+        progress.step(i, len(alive))
+        if runner.why and world.name in TWINS:
+            continue
+        found = _evidence(runner, world, want, len(alive) - i, patience)
         if isinstance(found, Mark):
             failures[world.name] = found
             if found.kind == "endless":
                 break
-        elif found:
-            evidences.append(found)
-    return _judged(evidences, failures, runner, want)
+        (unseen if found is None else evidences).append(found)
+    evidences = [e for e in evidences if not isinstance(e, Mark)]
+    return _judged(evidences, failures, unseen, runner, want)
 
 
 def _first_runs(runner, places):
-    """{name: Mark} of the worlds in which one ordinary run already fails."""
-    failures = {}
+    """({name: Mark}, the other worlds): those in which one ordinary run already fails.
+
+    After a run that had to be stopped by force no more worlds are tried.
+    """
+    failures, alive = {}, []
     for world in places:
-        if any(f.kind == "endless" and "stopped" in f.reason for f in failures.values()):
-            break
         try:
-            within(HANG, runner.run, world, np.random.default_rng(7))
+            within(HANG, runner.run, world, default_rng(7))
+            alive.append(world)
         except BaseException as error:
             failures[world.name] = failed(error, world)
-    return failures
+            if isinstance(error, TimeoutError):
+                break
+    return failures, alive
 
 
-def _evidence(runner, world, want, budget, before):
-    """The Evidence of this world, or a Mark if it fails there; None where it would add nothing.
-
-    No kind of world is left out for want of time: what cannot be followed is sampled, if briefly.
-    """
-    why = next((e.why_sampled for e in before if not e.exact and e.why_sampled != SLOW
-                and "max_paths" not in e.why_sampled), "")
-    if why and world.name in TWINS:
-        return None
+def _evidence(runner, world, want, worlds_left=1, patience=HANG):
+    """The Evidence of this world, or a Mark if it fails there; None if time was up."""
     law = joint(want.target(world), world.prompt, world.n_new, want.end)
-    share = world.share if why or budget.left() < 0 else max(budget.left() / 3, world.share)
     try:
-        return within(6 * share + HANG, runner.examine, world, law, share, why)
+        return within(patience, runner.examine, world, law, worlds_left,
+                      since=lambda: runner.began)
     except BaseException as error:
         return failed(error, world)
 
 
-def _judged(evidences, failures, runner, want):
+def _judged(evidences, failures, unseen, runner, want):
     off = {e.world.name: distance(e) for e in evidences}
     wrong = [e for e in evidences if off[e.world.name] > 0]
     how = _how(evidences)
     if wrong:
         tv = max(off.values())
-        found = _wrong(evidences, wrong, tv, want)
+        more = _evidence(runner, again(want.end), want)
+        if isinstance(more, Evidence):
+            evidences, wrong = [*evidences, more], wrong + ([more] if distance(more) else [])
+        found = wrong_mark(evidences, wrong, tv, want)
         found.tv, found.how = tv, how
         return found
-    found = failed_somewhere(failures) if failures else odd(runner, evidences)
-    found = found or on_the_boundary(runner, want) or _right(evidences, want)
+    found = failed_somewhere(failures) if failures else odd(runner)
+    found = (found or on_the_boundary(runner, want) or too_slow(evidences, unseen)
+             or _right(evidences, want))
     found.how, found.tv = how, 0.0 if found.lossless else math.nan
     return found
 
 
 def distance(evidence):
     """The total variation from what is wanted; 0.0 where it is equal, or a sample does not tell."""
-    tv = total_variation(evidence.law, evidence.wanted)
+    tv = min(1.0, total_variation(evidence.law, evidence.wanted))
     if evidence.exact:
         return tv if tv > EQUAL else 0.0
     if any(evidence.wanted.get(x, 0.0) == 0 for x in evidence.law):
@@ -131,50 +156,12 @@ def _how(evidences):
     return "; ".join(parts)
 
 
-def _wrong(evidences, wrong, tv, want):
-    if all(e.exact for e in wrong) and tv < DUSTY:
-        return Mark("epsilon", "numbers",
-                    f"Your law is off by {tv:.1g}: nearly right, not exact. Is a "
-                    "small number added to a denominator, or a number rounded to float32? Compare "
-                    "u · q with p, which needs no division.")
-    if any(len(x) < e.world.n_new for e in wrong for x in e.law) and want.end is None:
-        return Mark("too-few-tokens", "stopping", CATALOGUE["too-few-tokens"].reason)
-    finding, off, evidence = why_wrong(evidences, wrong, want, Budget(LOOKING_UP))
-    if finding.kind in CATALOGUE:
-        reason = CATALOGUE[finding.kind].reason
-    else:
-        reason = FAMILY_SAYS.get(finding.family, "The law is not the target's.")
-    return Mark(finding.kind, finding.family, f"{reason} {_where(off, evidence, wrong)}".strip())
-
-
-def _where(off, evidence, wrong):
-    """The smallest counterexample, from the learner's own function."""
-    example = next((e for e in wrong if e.world.name == EXAMPLE), None)
-    if example:
-        text = max(sorted(example.law), key=lambda x: example.law[x] - example.wanted.get(x, 0.0))
-        p, q = (", ".join(map(str, law)) for law in (EXAMPLE_P, EXAMPLE_Q))
-        what = f"token {text[0]}" if text else "nothing"
-        return (f"For p = ({p}) and q = ({q}) yours writes {what} with probability "
-                f"{example.law[text]:.3f}, and the target wants "
-                f"{example.wanted.get(text, 0.0):.3f}.")
-    if off is None:
-        law, wanted = evidence.law, evidence.wanted
-        text = max(sorted(law), key=lambda x: law[x] - wanted.get(x, 0.0))
-        return (f"With γ = {evidence.world.gamma} the text {list(text)} comes with probability "
-                f"{evidence.law[text]:.3f}, and the target wants "
-                f"{evidence.wanted.get(text, 0.0):.3f}.")
-    before = f"after the new tokens {list(off.before)}, " if off.before else ""
-    return (
-            f"It shows first with γ = {evidence.world.gamma}, at {PLACES[off.place]}: "
-            f"{before}token {off.token} comes with probability {off.got:.3f}, and the target "
-            f"wants {off.wanted:.3f}.")
-
-
 def _right(evidences, want):
     kind = manner(evidences, want)
     reason, calls = CATALOGUE[kind].reason, calls_a_round(evidences)
+    if kind == "right" and all(len(e.wanted) == 1 for e in evidences):
+        reason = GREEDY
     if calls > 1:
-        reason += (
-                   f" It asks the target {calls} times a round. One call on the text and the "
+        reason += (f" It asks the target {calls} times a round. One call on the text and the "
                    "guesses gives all rows, and that call is what the round is meant to save.")
     return Mark(kind, "", reason, ok=True, lossless=True)
