@@ -48,9 +48,9 @@ def assembled(lines, order, **names):
 def _telling(function, source):
     """function, which says so in plain words if a line of it comes too early."""
     @functools.wraps(function)
-    def told(*args):
+    def told(*args, **named):
         try:
-            return function(*args)
+            return function(*args, **named)
         except NameError as error:  # UnboundLocalError is one
             lines = [f.lineno for f in traceback.extract_tb(error.__traceback__)
                      if f.filename == FILE]

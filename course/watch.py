@@ -39,10 +39,16 @@ def _alive():
     Looking at all objects takes time once torch is loaded, so the last look is used again as long
     as the garbage collector has made nothing old since then.
     """
-    aged = [generation["collections"] for generation in gc.get_stats()[YOUNG[-1]:]]
-    if _last.get("aged") != aged:
-        _last.update(aged=aged, found=_generators(gc.get_objects()))
-    young = [source for age in YOUNG for source in _generators(gc.get_objects(generation=age))]
+    collects = gc.isenabled()
+    gc.disable()  # or an object grows old between two looks, and neither sees it
+    try:
+        aged = [generation["collections"] for generation in gc.get_stats()[YOUNG[-1]:]]
+        if _last.get("aged") != aged:
+            _last.update(aged=aged, found=_generators(gc.get_objects()))
+        young = [source for age in YOUNG for source in _generators(gc.get_objects(generation=age))]
+    finally:
+        if collects:
+            gc.enable()
     return {id(source): source for source in _last["found"] + young}
 
 

@@ -37,7 +37,7 @@ RANDOMNESS = [
             "The number that drew the guess also decides whether it is kept: two generators with "
             "one seed, or one number used twice. The two must be independent.",
             "vllm-project/vllm#47386, local-inference-lab/vllm#205"),
-    Mistake("loops.reseeded-rounds", "randomness", loops.reseeded,
+    Mistake("reseeded-rounds", "randomness", loops.reseeded,
             "Every round uses the same random numbers again: the generator is made anew inside the "
             "loop. Each round is right by itself, and together they are not.",
             "vllm-project/vllm#6034, vllm-project/vllm#13196", level="loop"),
