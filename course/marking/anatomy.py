@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from course.marking import shapes
-from course.marking.examine import draws_between
+from course.marking.draws import draws_between
 
 PLACES = {"first": "the first token of a round", "kept": "the token after a kept guess",
           "full": "the token after a full round, the bonus",

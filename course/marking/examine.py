@@ -6,9 +6,8 @@ function that is slow by itself meets the clock. Beside the law a Trace of every
 texts the models were asked about, and how many draws had been made by then. Left out: what stands
 in the learner's code; only what it does is looked at.
 """
-import math
 import time
-from collections import Counter
+from collections import Counter, deque
 from typing import NamedTuple
 
 from numpy.random import default_rng
@@ -16,22 +15,23 @@ from numpy.random import default_rng
 from course.chooser import Chooser
 from course.exact import NotEnumerable, TooManyPaths, law as exact_law
 from course.marking.answers import Fault, as_ints
+from course.marking.draws import drawn, draws_between
 from course.marking.limits import Budget
 from course.models import as_tokens
 from course.watch import other_sources
 
 MOST_CALLS = 600  # of the models in one run: an honest run makes 30, a very unlucky one more
 FEW_PATHS, MOST_PATHS = 400, 2_000  # in a world of one token; in a larger one
-FEWEST_PATHS, ALL_PATHS = 100, 4_000  # in any world; in all worlds together
-SECONDS = 6.0  # for them all; a usual function needs one
-SLOW_RUN = 0.005  # seconds; a usual run takes a tenth of it
-FEWEST_RUNS = 20  # fewer tell nothing
+FEWEST_PATHS, ENOUGH_WORK = 100, 120_000  # in any world; calls and draws before it is so few
+ALL_WORK = 350_000  # calls and draws before sampling becomes short too
+SECONDS = 10.0  # for them all; a usual function needs one
+SLOW_RUN, SLOW_SECONDS = 0.005, 8.0  # a usual run takes a tenth of it; for a function that is slow
+FEWEST_RUNS, ENOUGH = 20, 200  # fewer tell nothing; as many are made in any world
 MANY_TOKENS = 100  # beyond n_new: no round of a usual size
 OTHER = "the sampler also draws from a source that is not its rng"
 SLOW = "it takes too long to follow every path"
 MANY = "its coins can fall in too many ways to follow each"
 LOOP = "a loop draws until something happens"
-LCG = 0x2360ED051FC65DA44385DF649FCCF645  # numpy's PCG64 multiplies its state by this
 
 
 class OutOfTime(BaseException):
@@ -67,24 +67,26 @@ class Runner:
 
     def __init__(self, call):
         self.call, self.odd = call, set()  # odd: "long", too many tokens; "changed", the prompt was
-        self.traces, self.paths, self.why = {}, ALL_PATHS, ""
+        self.traces, self.why, self.exact = {}, "", False
+        self.times, self.began, self.work = deque(maxlen=20), 0.0, 0
         self.start_clock()
 
     def start_clock(self):
-        self.budget, self.reserve, self.runs, self.began = Budget(SECONDS), -math.inf, 0, 0.0
+        self.budget, self.start = Budget(SECONDS), time.monotonic()
 
     def slow(self):
-        return self.runs > 50 and SECONDS - self.budget.left() > SLOW_RUN * self.runs
+        """Is no run quick? (On a busy machine most still are.)"""
+        return len(self.times) >= 10 and min(self.times) > SLOW_RUN
 
     def run(self, world, rng):
         """The new tokens of one run, cut at n_new; its Trace is kept."""
-        if self.budget.left() < self.reserve:
+        if self.exact and (self.slow() or self.budget.left() < SECONDS / 2):
             raise OutOfTime
-        self.runs, self.began = self.runs + 1, time.monotonic()
-        asked, prompt, start = [], list(world.prompt), drawn(rng)
+        self.began, asked, prompt, start = time.monotonic(), [], list(world.prompt), drawn(rng)
         counting = type(rng) is not Chooser or rng.numbers is None
         result = self.call(world, _asking("target", world.target, asked, rng),
                            _asking("draft", world.draft, asked, rng), prompt, rng)
+        self.times.append(time.monotonic() - self.began)
         if tuple(prompt) != world.prompt:
             self.odd.add("changed")
         new = self._new_tokens(result, world)
@@ -110,31 +112,34 @@ class Runner:
 
     def _note(self, rng, new, asked, start):
         exact = type(rng) is Chooser
+        draws = draws_between(start, drawn(rng))
+        self.work += 1 + len(asked) + draws
         self.traces[rng.path if exact else len(self.traces)] = Trace(
-            new, rng.chance if exact else 1.0, asked, draws_between(start, drawn(rng)), drawn(rng))
+            new, rng.chance if exact else 1.0, asked, draws, drawn(rng))
 
     def examine(self, world, wanted, worlds_left=1):
         """The Evidence in this world; None where time is up before there is any."""
-        seconds = self.budget.left() / worlds_left
         why = self.why or (SLOW if self.slow() else "")
         try:
             if not why:
-                self.traces, self.reserve = {}, SECONDS / 2  # the rest is for sampling
+                self.traces, self.exact = {}, True
                 return self._followed(world, wanted)
         except (NotEnumerable, TooManyPaths, OutOfTime, Fault) as error:
+            self.exact = False
             why = self._why_not(error, world)
         finally:
-            self.reserve = -math.inf
-        return self._sampled(world, wanted, why, seconds if self.slow() else SECONDS)
+            self.exact = False
+        return self._sampled(world, wanted, why, worlds_left)
 
     def _followed(self, world, wanted):
         found = exact_law(lambda rng: self.run(world, rng), self._limit(world))
-        self.paths -= found.paths
         return Evidence(world, dict(found), wanted, True, found.paths, [],
                         list(self.traces.values()))
 
     def _limit(self, world):
-        return FEW_PATHS if world.n_new == 1 else max(min(MOST_PATHS, self.paths), FEWEST_PATHS)
+        if world.n_new == 1:
+            return FEW_PATHS
+        return MOST_PATHS if self.work < ENOUGH_WORK else FEWEST_PATHS
 
     def _why_not(self, error, world):
         """Why this world must be sampled; self.why, if the reason holds in all of them."""
@@ -145,7 +150,6 @@ class Runner:
                 raise error
             return LOOP  # every coin was against it: in a sample that does not happen
         if isinstance(error, TooManyPaths):
-            self.paths -= self._limit(world)
             why = MANY if "max_paths" in str(error) else str(error)
             self.why = "" if why == MANY and world.n_new > 1 else why
             return why
@@ -160,11 +164,14 @@ class Runner:
                 self.run(world, Chooser((), iter(())))  # every coin falls on 0.5
         return used()
 
-    def _sampled(self, world, wanted, why, seconds):
-        stop = max(self.budget.left() - seconds, 0.0)
+    def _sampled(self, world, wanted, why, worlds_left):
+        now = time.monotonic()
+        stop = now + (self.start + SLOW_SECONDS - now) / worlds_left
         self.traces, n = {}, 0
         rng, halves = default_rng(20_26), [Counter(), Counter()]
-        while n < world.runs and self.budget.left() > stop:
+        while n < world.runs and (self.work < ALL_WORK or n < ENOUGH):
+            if self.budget.left() < 0 or (self.slow() and time.monotonic() > stop):
+                break
             halves[n % 2][self.run(world, rng)] += 1
             n += 1
         if n < FEWEST_RUNS:
@@ -183,21 +190,3 @@ def _asking(name, model, asked, rng):
         asked.append((name, tuple(tokens), drawn(rng)))
         return model(tokens)
     return answer
-
-
-def drawn(rng):
-    """A mark of how much has been drawn so far; draws_between tells two marks apart."""
-    if type(rng) is Chooser:
-        return len(rng.coins) + len(rng.picks)
-    state = getattr(getattr(rng, "bit_generator", None), "state", {}).get("state", {})
-    return (state.get("state", 0), state.get("inc", 0)) if isinstance(state, dict) else (0, 0)
-
-
-def draws_between(first, last, most=64):
-    """The number of draws between two marks; for a real generator the steps that its state took."""
-    if isinstance(first, int):
-        return last - first
-    (state, inc), n = first, 0
-    while state != last[0] and n < most:
-        state, n = (state * LCG + inc) % 2**128, n + 1
-    return n

@@ -120,7 +120,7 @@ def _throw_into(thread, done):
 
 
 class Budget:
-    """Seconds to spend, of this process's own work, or half of those on the wall, if more.
+    """Seconds to spend, of this process's own work, or a third of those on the wall, if more.
 
     The last resort, far away: checks count paths and runs, which say the same on any machine.
     """
@@ -134,7 +134,7 @@ class Budget:
 
     def left(self):
         work, wall = (now - then for now, then in zip(self._clocks(), self.start))
-        return self.seconds - max(work, wall / 2)
+        return self.seconds - max(work, wall / 3)
 
 
 class Ear(io.TextIOBase):

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from course.chooser import Chooser
 from course.marking.answers import Fault, plain, shown
-from course.marking.examine import OTHER
+from course.marking.examine import ENOUGH, OTHER
 from course.marking.limits import Interrupt, within
 from course.marking.values import UNTOUCHED
 from course.marking.worlds import boundary
@@ -147,7 +147,7 @@ def odd(runner):
 
 def too_slow(evidences, unseen):
     """The Mark of a right law of which little was seen; None where it was enough."""
-    if unseen or any(e.why_sampled and e.size < min(200, e.world.runs) for e in evidences):
+    if unseen or any(e.why_sampled and e.size < min(ENOUGH, e.world.runs) for e in evidences):
         return Mark("too-slow", "stopping", "What the check has seen of your function is right, "
                     "but it is slow, and only a part could be looked at. Is there a sleep in it, "
                     "or is something large made anew in every call?", lossless=True)
