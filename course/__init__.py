@@ -5,7 +5,7 @@ speculative   the accept/reject rule and the loop around it
 exact         the exact law of any sampler (its parts: coin, chooser, watch)
 stats         tests of a sampler against an exact law
 trace         one generation, written down move by move
-mistakes      the catalogue of wrong rules, and of rules that look wrong and are right
+mistakes      the catalogue of wrong rules, and of rules that look wrong and are right (rules)
 check         answers marked with a reason (marking: how that is done)
 mine          your own copies of the exercises, in my/
 progress      what is solved in them

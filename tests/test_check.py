@@ -106,6 +106,31 @@ def test_end_may_be_any_token_and_any_parameter():
     assert check.generate(built_in, end=7).ok
 
 
+def greedy_round(target, draft, tokens, gamma, rng):
+    guesses = []
+    for _ in range(gamma):
+        guesses.append(int(draft(tokens + guesses)[-1].argmax()))
+    wanted = [int(row.argmax()) for row in target(tokens + guesses)[len(tokens) - 1:]]
+    n = next((i for i in range(gamma) if guesses[i] != wanted[i]), gamma)
+    return guesses[:n] + [wanted[n]]
+
+
+def test_greedy_decoding_is_right_where_it_is_wanted():
+    def cold(model):
+        return temperature(model, 0)
+    v = check.speculate(greedy_round, wanted=cold)
+    assert (v.ok, v.lossless, v.kind) == (True, True, "right"), v
+    assert check.speculate(greedy_round).kind != "right"
+    v = check.speculate(lambda *a: greedy_round(*a)[-1:], wanted=cold)
+    assert not v.lossless and v.family != "randomness" and "0.5, 0.3, 0.2" not in v.reason
+
+
+def test_a_loop_without_guesses_is_right_and_told_what_it_misses():
+    v = check.generate(lambda target, draft, prompt, n_new, gamma, rng:
+                       speculative.autoregress(target, prompt, n_new, rng))
+    assert (v.ok, v.lossless, v.kind) == (True, True, "plain") and "never asked" in v.reason
+
+
 # ---- misbehaviour: one sentence each, nothing raised, nothing on the error stream
 def changes_prompt(target, draft, prompt, n_new, gamma, rng):
     prompt[:] = right(target, draft, prompt, n_new, gamma, rng)

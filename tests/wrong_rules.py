@@ -229,3 +229,35 @@ def ends_one_token_late(target, draft, prompt, n_new, gamma, rng, end=None):
 @rule("numbers")
 def fails_on_a_zero(*a):
     return one_round(*a, keep=lambda p, q, x, rng: rng.random() < 1 / (float(q[x]) / float(p[x])))
+
+
+# ---- faults that begin with the second guess, or with the third
+def late(at, keep=kept, redraw=owed):
+    """A round whose test or replacement is another from guess number `at` on."""
+    def round(target, draft, tokens, gamma, rng):
+        text, q, n = list(tokens), [], len(tokens)
+        for _ in range(gamma):
+            q.append(draft(text)[-1])
+            text.append(pick(q[-1], rng))
+        p = target(text)[n - 1:]
+        for i, x in enumerate(text[n:]):
+            test, left = (keep, redraw) if i >= at else (kept, owed)
+            if not test(p[i], q[i], x, rng):
+                return text[n:n + i] + [pick(left(p[i], q[i]), rng)]
+        return text[n:] + [pick(p[-1], rng)]
+    return round
+
+
+@rule("residual")
+def favourite_owed_from_the_second_guess_on(*a):
+    return late(1, redraw=lambda p, q: np.eye(len(p))[(p - q).argmax()])(*a)
+
+
+@rule("residual")
+def favourite_owed_at_the_third_guess(*a):
+    return late(2, redraw=lambda p, q: np.eye(len(p))[(p - q).argmax()])(*a)
+
+
+@rule("acceptance")
+def no_coin_from_the_second_guess_on(*a):
+    return late(1, keep=lambda p, q, x, rng: p[x] >= q[x])(*a)
