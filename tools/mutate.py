@@ -3,10 +3,12 @@
 tools/faults/NN.toml lists the faults of lesson NN: a text that occurs exactly once, in a cell of
 the lesson or in a file of course/, and what stands there instead. The lesson is run from a copy, up
 to the first cell that fails. A fault is caught where a check of the lesson raises AssertionError; a
-crash is no check. The harmless rewriting that every lesson has must be spared. Without numbers of
-lessons, tools/confusion.py runs too: is every wrong rule taken for itself? Exit status 1 otherwise.
+crash is no check. The harmless rewriting that every lesson has must be spared. In check.toml the
+faults are those of the checker, and tests must fail instead. Without names, tools/confusion.py runs
+too: is every wrong rule taken for itself? Exit status 1 otherwise.
 """
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -31,27 +33,44 @@ def planted(text, fault):
 
 
 def run(lesson, fault):
-    """(cell, error, message) of the first failure with the fault in it; None if all cells pass."""
-    notebook = nbformat.read(lesson, as_version=4)
+    """(place, error, message) of the first failure with the fault in it; None if all pass."""
     with tempfile.TemporaryDirectory() as folder:
         shutil.copytree(ROOT / "course", Path(folder, "course"))
         if "file" in fault:
             source = Path(folder, "course", fault["file"])
             source.write_text(planted(source.read_text("utf-8"), fault), "utf-8")
-        else:
-            cell, = [c for c in notebook.cells if c.id == fault["cell"]]
-            cell.source = planted(cell.source, fault)
         env = dict(os.environ, PYTHONPATH=folder, PYTHONDONTWRITEBYTECODE="1",
-                   COURSE_STORED="1")
-        try:
-            client(notebook, folder).execute(env=env, stderr=subprocess.DEVNULL)
-        except CellTimeoutError:
-            return "a cell:", "CellTimeoutError", "it never ends"
-        except CellExecutionError as error:
-            failed = next(c for c in notebook.cells if c.cell_type == "code" and any(
-                o.output_type == "error" for o in c.outputs))
-            return f"{failed.id}:", error.ename, error.evalue.split("\n")[0][:80]
+                   COURSE_STORED="1", COLUMNS="250")  # wide, or pytest cuts names off
+        return tested(fault, env) if "test" in fault else taught(lesson, fault, folder, env)
+
+
+def taught(lesson, fault, folder, env):
+    """As run: the first cell of the lesson that fails."""
+    notebook = nbformat.read(lesson, as_version=4)
+    if "cell" in fault:
+        cell, = [c for c in notebook.cells if c.id == fault["cell"]]
+        cell.source = planted(cell.source, fault)
+    try:
+        client(notebook, folder).execute(env=env, stderr=subprocess.DEVNULL)
+    except CellTimeoutError:
+        return "a cell:", "CellTimeoutError", "it never ends"
+    except CellExecutionError as error:
+        failed = next(c for c in notebook.cells if c.cell_type == "code" and any(
+            o.output_type == "error" for o in c.outputs))
+        return f"{failed.id}:", error.ename, error.evalue.split("\n")[0][:80]
     return None
+
+
+def tested(fault, env):
+    """As run: the first test in tests/ that fails, of those that fault["test"] names."""
+    pytest = [sys.executable, "-P", "-m", "pytest", "-xq", "-p", "no:cacheprovider"]  # -P: the copy
+    done = subprocess.run([*pytest, f"tests/{fault['test']}"], cwd=ROOT, env=env,
+                          capture_output=True, encoding="utf-8", errors="replace")
+    failed = re.findall(r"^FAILED tests/(\S+)(?: - (\w+))?", done.stdout, re.M)
+    if done.returncode == 0:
+        return None
+    return (f"{failed[0][0]}:", failed[0][1] or "AssertionError", "") if failed else (
+        "pytest:", "no test ran", done.stdout[-80:])
 
 
 def verdict(lesson, fault):
@@ -60,14 +79,15 @@ def verdict(lesson, fault):
     found = {"": "spared", "AssertionError": "caught"}.get(error, "crashed")
     fine = found == ("spared" if fault.get("harmless") else "caught")
     word = found if fine else "SURVIVES" if found == "spared" else f"WRONGLY {found} ({error})"
-    return fine, f"{lesson.stem[:2]} {fault['id']:32} {word:7} {cell} {message}"
+    name = lesson.stem[:2] if lesson else "check"
+    return fine, f"{name} {fault['id']:32} {word:7} {cell} {message}"
 
 
 def main(names):
     jobs = []
     for file in sorted((ROOT / "tools" / "faults").glob("*.toml")):
         if not names or file.stem in names:
-            lesson, = (ROOT / "notebooks").glob(f"{file.stem}_*.ipynb")
+            lesson, = [*(ROOT / "notebooks").glob(f"{file.stem}_*.ipynb")] or [None]
             faults = tomllib.loads(file.read_text("utf-8"))["fault"]
             assert any(f.get("harmless") for f in faults), f"{file}: no harmless rewriting"
             jobs += [(lesson, fault) for fault in faults]

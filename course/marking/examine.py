@@ -24,7 +24,7 @@ MOST_CALLS = 600  # of the models in one run: an honest run makes 30, a very unl
 FEW_PATHS, MOST_PATHS = 400, 2_000  # in a world of one token; in a larger one
 FEWEST_PATHS, ENOUGH_WORK = 100, 120_000  # in any world; calls and draws before it is so few
 ALL_WORK = 350_000  # calls and draws before sampling becomes short too
-SECONDS = 10.0  # for them all; a usual function needs one
+SECONDS = 15.0  # for all worlds, far away; a usual function needs one
 SLOW_RUN, SLOW_SECONDS = 0.005, 8.0  # a usual run takes a tenth of it; for a function that is slow
 FEWEST_RUNS, ENOUGH = 20, 200  # fewer tell nothing; as many are made in any world
 MANY_TOKENS = 100  # beyond n_new: no round of a usual size
@@ -80,7 +80,7 @@ class Runner:
 
     def run(self, world, rng):
         """The new tokens of one run, cut at n_new; its Trace is kept."""
-        if self.exact and (self.slow() or self.budget.left() < SECONDS / 2):
+        if self.exact and (self.slow() or self.budget.left() < SECONDS / 3):
             raise OutOfTime
         self.began, asked, prompt, start = time.monotonic(), [], list(world.prompt), drawn(rng)
         counting = type(rng) is not Chooser or rng.numbers is None
