@@ -7,6 +7,8 @@ import time
 
 import numpy as np
 import pytest
+from right_rules import RIGHT
+from wrong_habits import HABITS
 from wrong_rules import RULES
 
 from course import check, speculative
@@ -186,6 +188,75 @@ def test_misbehaviour_has_its_own_sentence(kind, capfd):
     assert capfd.readouterr().err == ""
 
 
+async def waits(*a):
+    return right(*a)
+
+
+def yields(*a):
+    yield from right(*a)
+
+
+SENTENCES = {  # what is said of it: the function
+    "async def": waits, "`yield`": yields, "[0.0, 1.0": lambda *a: [float(x) for x in right(*a)],
+    "[False, True": lambda *a: [bool(x) for x in right(*a)], "'0 1": lambda *a: "0 1 1",
+    "[[0, 1": lambda *a: [right(*a)], "holds -1": lambda *a: right(*a)[:-1] + [-1],
+    "holds 99": lambda *a: right(*a)[:-1] + [99], "100,001 new": lambda *a: right(*a) + [0] * 100_000,
+    "SystemExit": lambda *a: sys.exit(), "too many positional": lambda target, draft: 3,
+    "RecursionError": lambda *a: (f := lambda: f())(), "is no function": [1, 2]}
+
+
+@pytest.mark.parametrize("said", SENTENCES)
+def test_each_has_its_own_sentence(said, capfd):
+    v = check.generate(SENTENCES[said])
+    assert not v.ok and not v.lossless and said in v.reason and "failed by itself" not in v.reason
+    assert capfd.readouterr().err == ""
+
+
+def test_the_stop_button_is_not_imitated():
+    def pressed(*a):
+        raise KeyboardInterrupt
+    for name in ("generate", "accept"):
+        v = getattr(check, name)(pressed)
+        assert v.kind == "crash" and "KeyboardInterrupt" in v.reason
+
+
+def test_rows_that_are_spoiled_by_the_learner_are_not_the_models_own():
+    def spoiling(model):
+        def rows(tokens):
+            laws = model(tokens)
+            kept = laws.copy()
+            laws[...] = 0
+            return kept
+        return rows
+    for _ in range(2):
+        assert check.generate(lambda target, draft, *a: right(
+            spoiling(target), spoiling(draft), *a)).ok
+
+
+def test_memory_that_grows_is_stopped(monkeypatch):
+    monkeypatch.setattr("course.marking.limits.MEMORY", 2**26)
+    with pytest.raises(TimeoutError, match="memory"):
+        within(20, lambda: [bytearray(2**12) for _ in iter(int, 1)])
+
+
+def test_slow_is_not_endless(monkeypatch):
+    monkeypatch.setattr("course.marking.examine.SLOW_SECONDS", 1.0)
+
+    def slow(*a):
+        time.sleep(0.03)
+        return right(*a)
+    v = check.generate(slow)
+    assert (v.ok, v.lossless, v.kind) == (False, True, "too-slow")
+
+
+def test_odd_ends_and_laws_wanted():
+    assert "is a token" in check.generate(right, end="a").reason
+    assert "is a token" in check.generate(right, end=-1).reason
+    assert "take the end as a parameter" in check.generate(right, end=50_256).reason
+    assert check.generate(speculative.generate, end=50_256).ok
+    assert "from a model to a model" in check.generate(right, wanted=0.5).reason
+
+
 def test_other_sources_of_randomness():
     assert check.generate(python_random).kind == "other-source"
 
@@ -336,17 +407,27 @@ def test_number_questions_tell_their_wrong_values_apart(name):
 
 
 # ---- other wrong rules, other right ones
-FAMILY_FOUND = 0.8
+FAMILY_FOUND = 0.9
 
 
 def test_rules_that_the_catalogue_does_not_contain():
+    rules = RULES + HABITS
     found = [(family, fn.__name__, getattr(check, name)(fn, **options))
-             for family, name, fn, options in RULES]
+             for family, name, fn, options in rules]
     assert not [name for _, name, v in found if v.ok]
     assert not [name for _, name, v in found if v.lossless]
+    assert not [name for _, name, v in found if v.tv > 1 or not v.reason]
     right_family = [name for family, name, v in found if v.family == family]
-    assert len(right_family) >= FAMILY_FOUND * len(RULES), set(n for _, n, _ in found) - set(
+    assert len(right_family) >= FAMILY_FOUND * len(rules), set(n for _, n, _ in found) - set(
         right_family)
+
+
+@pytest.mark.parametrize("kinds, name, fn, options", RIGHT,
+                         ids=lambda x: getattr(x, "__name__", None))
+def test_right_rules_of_unusual_kinds(kinds, name, fn, options, capfd):
+    v = getattr(check, name)(fn, **options)
+    assert (v.ok, v.lossless, v.tv) == (True, True, 0.0) and v.kind in kinds, v
+    assert capfd.readouterr().err == ""
 
 
 def test_verdict_shows_itself_as_text_and_html():

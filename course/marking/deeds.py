@@ -45,7 +45,7 @@ def by_deeds(off, evidence, evidences, wrong, want):
     prompt = evidence.world.prompt
     if not all(read[:len(prompt)] == prompt[:len(read)]
                for t in evidence.traces for who, read, _ in t.asked if who == "target"):
-        return Finding("rows-shifted", "position")
+        return Finding("short-text", "position")
     look = {"first": first_token, "kept": _kept, "full": _bonus}.get(off.place, _later)
     told = look(evidence, seen, want, evidences, wrong)
     coins_short = told.kind == "unknown" and _too_few_for_a_text(evidences, want)
