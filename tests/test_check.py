@@ -200,8 +200,9 @@ SENTENCES = {  # what is said of it: the function
     "async def": waits, "`yield`": yields, "[0.0, 1.0": lambda *a: [float(x) for x in right(*a)],
     "[False, True": lambda *a: [bool(x) for x in right(*a)], "'0 1": lambda *a: "0 1 1",
     "[[0, 1": lambda *a: [right(*a)], "holds -1": lambda *a: right(*a)[:-1] + [-1],
-    "holds 99": lambda *a: right(*a)[:-1] + [99], "100,001 new": lambda *a: right(*a) + [0] * 100_000,
-    "SystemExit": lambda *a: sys.exit(), "too many positional": lambda target, draft: 3,
+    "holds 99": lambda *a: right(*a)[:-1] + [99], "SystemExit": lambda *a: sys.exit(),
+    "100,001 new": lambda *a: right(*a) + [0] * 100_000,
+    "too many positional": lambda target, draft: 3,
     "RecursionError": lambda *a: (f := lambda: f())(), "is no function": [1, 2]}
 
 
