@@ -6,7 +6,7 @@
 # Written for GNU make 3.81 (macOS has it) and later.
 
 PYTHON ?= python3
-EXTRAS ?= torch,numba
+EXTRAS ?= torch,numba,pair
 ARGS ?=
 
 comma := ,
@@ -19,7 +19,7 @@ START := --LabApp.default_url=/lab/tree/notebooks/00_start_here.ipynb
 # Jupyter refuses to start as root, which is who you are in many containers, unless told.
 ROOT := $(if $(filter 0,$(shell id -u)),--allow-root)
 
-.PHONY: lab my test test-fast mutate exercises clean
+.PHONY: lab my test test-fast mutate bench exercises clean
 
 lab: $(LAB)
 	$(PY) -m jupyterlab $(ROOT) $(START) $(ARGS)
@@ -36,6 +36,9 @@ test-fast: $(TEST)
 
 mutate: $(TEST)
 	$(PY) tools/mutate.py $(ARGS)
+
+bench: $(TEST)
+	$(PY) benchmarks/bench.py $(ARGS)
 
 exercises: $(TEST)
 	$(PY) -m course.release
@@ -64,7 +67,7 @@ define install
 	@echo "Installing into .venv: some minutes the first time, nothing the next."
 	@$(PY) -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.$(1)' || { \
 	  echo "The installation failed: pip says why above. Run the same command to try again."; \
-	  echo "If torch or numba has no wheel for this computer, add EXTRAS= to do without."; exit 1; }
+	  echo "If one of $(EXTRAS) has no wheel for this computer, add EXTRAS= to do without."; exit 1; }
 endef
 
 $(LAB): constraints.txt pyproject.toml
@@ -72,5 +75,5 @@ $(LAB): constraints.txt pyproject.toml
 	@touch $(LAB) && pwd -P > .venv/.home
 
 $(TEST): constraints.txt pyproject.toml
-	$(call install,[$(if $(EXTRAS),$(EXTRAS)$(comma))test])
+	$(call install,[$(if $(EXTRAS),$(EXTRAS)$(comma)peers$(comma))test])
 	@touch $(LAB) $(TEST) && pwd -P > .venv/.home

@@ -1,4 +1,4 @@
-"""Hide torch and numba as if they were not installed, in every Python that has this folder first.
+"""Hide torch, numba and its llvmlite as if not installed, in every Python with this folder first.
 
 Python imports a module of this name at every start, so PYTHONPATH=tests/blocked reaches pytest and
 the kernels that it starts alike. The search for modules is narrowed, no import is made to fail:
@@ -9,7 +9,7 @@ It leaves the packages' metadata alone: `importlib.metadata` still lists them.
 import sys
 from importlib.machinery import PathFinder
 
-HIDDEN = {"torch", "numba"}
+HIDDEN = {"torch", "numba", "llvmlite"}
 
 
 class Without(PathFinder):
