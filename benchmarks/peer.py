@@ -25,7 +25,7 @@ LARGEST = 1e-3  # difference of two logits; float32 explains a hundredth of it
 
 
 class Projection(torch.nn.Module):
-    """x (1, n, d_in) -> (1, n, d_out) by course.kernel.project; w (d_out, d_in) is not copied."""
+    """x (1, n, d_in) -> (1, n, d_out) by course.kernel.project; w is the decoder's, not a copy."""
 
     def __init__(self, w):
         super().__init__()
@@ -33,8 +33,7 @@ class Projection(torch.nn.Module):
 
     def forward(self, x):
         self.calls += 1
-        rows = np.ascontiguousarray(x.numpy().reshape(-1, self.w.shape[1]))
-        return torch.from_numpy(project(rows, self.w)).view(*x.shape[:-1], -1)
+        return torch.from_numpy(project(x[0].numpy(), self.w))[None]
 
 
 @contextlib.contextmanager
@@ -52,20 +51,17 @@ def one_thread():
 
 
 def as_transformers(decoder):
-    """The decoder as a transformers.GPT2LMHeadModel on the same memory, which never stops early.
-
-    It is made without weights (device "meta"), then gets Projections and tensors of that memory.
-    """
+    """The decoder as a GPT2LMHeadModel that reads its memory (it is made on "meta", without)."""
     vocabulary, width = decoder.weights["token"].shape
     config = transformers.GPT2Config(**FACTS | {
         "vocab_size": vocabulary, "n_positions": decoder.context, "n_embd": width,
-        "n_layer": len(decoder.blocks), "n_head": decoder.heads,
-        "n_inner": len(decoder.blocks[0]["up.weight"]), "bos_token_id": None, "eos_token_id": None})
+        "n_inner": decoder.blocks[0]["up.weight"].shape[-2], "n_layer": len(decoder.blocks),
+        "n_head": decoder.heads, "bos_token_id": None, "eos_token_id": None})
     with torch.device("meta"):
         net = transformers.GPT2LMHeadModel(config).eval()
     for name, w in decoder.weights.items():
         part, _, kind = gpt2_name(name).rpartition(".")
-        if w.ndim == 2 and name not in ("token", "position"):
+        if w.ndim > 1 and name not in ("token", "position"):
             net.set_submodule(part, Projection(w))
         else:
             setattr(net.get_submodule(part), kind, torch.nn.Parameter(torch.from_numpy(w), False))
@@ -190,8 +186,11 @@ def against_transformers(target, draft, prompts, n_new, gamma, seed, repeats=3):
         nets = as_transformers(target), as_transformers(draft)
         few, jobs = min(n_new, 3 * gamma + 3), _jobs(target, draft, nets, n_new, gamma)
         off = [largest_difference(target, nets[0], prompts[0], few, seed, nets[1], gamma),
-               largest_difference(draft, nets[1], prompts[0], few, seed)]  # warms theirs up
-        jobs["ours", True](prompts[0], seed)
+               largest_difference(draft, nets[1], prompts[0], few, seed)]  # and a warm-up
+        counts = {*range(1, gamma + 2), *(len(p) + k for p in prompts for k in (0, gamma))}
+        for decoder, n in itertools.product((target, draft), counts):  # compiles every kernel
+            decoder.rollback(0)
+            decoder(prompts[0][:1] * n)
         taken = _measure(jobs, prompts, repeats, seed)
     return _summary(taken, n_new) | {
         "peer_logits_off_target": off[0], "peer_logits_off_draft": off[1],

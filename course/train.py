@@ -22,7 +22,7 @@ from course.ngram import witten_bell
 from course.transformer import Transformer
 
 SHAPES = {"target": {"width": 128, "layers": 4, "heads": 4},
-          "draft": {"width": 96, "layers": 2, "heads": 4}}
+          "draft": {"width": 40, "layers": 1, "heads": 4}}
 CONTEXT = 256
 BATCH = 16
 PROMPTS = 48  # beginnings on which acceptance is measured
@@ -164,7 +164,7 @@ def trained(shapes, vocabulary, rows, steps, own):
         for way, text in (("on tales", rows[:own]), ("on-policy", torch.cat(written)))}
 
 
-def make(out, n_tales=20_000, held=1_000, steps=(1_600, 800, 1_200), own=600, length=CONTEXT,
+def make(out, n_tales=20_000, held=1_000, steps=(1_600, 2_000, 1_200), own=600, length=CONTEXT,
          shapes=None):
     """Train and distil a pair, store it in the folder out, and return what its card says."""
     began, shapes = time.monotonic(), shapes or SHAPES
