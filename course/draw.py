@@ -59,6 +59,27 @@ def table(header, rows):
     display({"text/html": page, "text/plain": "\n".join(lines)}, raw=True)
 
 
+TOLD = {  # of a piece of text: its tag, the line below it, the brackets of the plain text
+    "prompt": ("i", "none", "", ""), "kept": ("span", "1px solid #8A8A8A", "", ""),
+    "replaced": ("b", f"3px solid {P}", "[", "]"), "bonus": ("b", f"4px double {P}", "{", "}")}
+
+
+def story(pieces):
+    """Display a generation as running text: pieces are (text, look), looks are those of TOLD.
+
+    Weight and line tell the looks apart, so it can be read in any colour scheme and on paper.
+    """
+    page, plain = [], []
+    for text, look in pieces:
+        tag, line, left, right = TOLD[look]
+        word = text.lstrip(" ")
+        gap = text[:len(text) - len(word)]
+        plain.append(f"{gap}{left}{word}{right}")
+        page.append(f'{gap}<{tag} style="border-bottom:{line}">{html.escape(word)}</{tag}>')
+    page = f'<p class="course-story" style="line-height:2">{"".join(page)}</p>'
+    display({"text/html": page, "text/plain": "".join(plain)}, raw=True)
+
+
 @_styled
 def overlap(p, q, names, title=None):
     """The accept/reject picture of p and q, (V,) each: grey kept, blue owed, dots thrown away."""

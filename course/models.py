@@ -125,6 +125,57 @@ def temperature(model, T):
     return tempered
 
 
+def top_k(model, k):
+    """model with every law cut to its k likeliest tokens; of equals those with the lower ids."""
+    if not k >= 1:
+        raise ValueError(f"k is {k}: keep at least one token")
+
+    def cut(tokens):
+        return _kept(rows(model, tokens), lambda ordered: np.arange(ordered.shape[1]) < k)
+    return cut
+
+
+def top_p(model, share):
+    """model with every law cut to its likeliest tokens, as few as hold share of it together."""
+    if not 0 < share <= 1:
+        raise ValueError(f"the share is {share}: it must be above 0, and 1 at the most")
+
+    def cut(tokens):
+        laws = rows(model, tokens)
+        return laws if share == 1 else _kept(  # what the likelier tokens hold, up to rounding
+            laws, lambda ordered: ordered.cumsum(axis=1) - ordered < share - 1e-12)
+    return cut
+
+
+def _kept(laws, chosen):
+    """laws (T, V) cut to chosen(ordered), where ordered has every law from its likeliest on."""
+    order = np.argsort(-laws, axis=1, kind="stable")
+    ordered = np.take_along_axis(laws, order, axis=1)
+    cut = np.zeros_like(laws)
+    np.put_along_axis(cut, order, ordered * chosen(ordered), axis=1)
+    return cut / cut.sum(axis=1, keepdims=True)
+
+
+def allowed(model, may_follow):
+    """model with only those tokens that may_follow(tokens) -> (V,) of bool allows after a text.
+
+    It must allow one after every text: also behind a guess that breaks a format a row must exist,
+    though nobody reads it. Where the model gives all allowed tokens 0, each has the same chance.
+    """
+    def masked(tokens):
+        laws = rows(model, tokens)
+        mask = np.array([may_follow(list(tokens[:t + 1])) for t in range(len(laws))], dtype=bool)
+        if mask.shape != laws.shape:
+            raise ValueError(f"may_follow gave {mask.shape[1:]} for one text: it must give one "
+                             f"True or False a token, ({laws.shape[1]},)")
+        if not mask.any(axis=1).all():
+            raise ValueError(f"may_follow allows nothing somewhere in {list(tokens)}: allow a "
+                             "token after every text, also where the format is broken")
+        weights = np.where((laws * mask).sum(axis=1, keepdims=True) > 0, laws * mask, mask)
+        return weights / weights.sum(axis=1, keepdims=True)
+    return masked
+
+
 def mixture(model, other, weight):
     """The model whose laws are (1 - weight) of model's plus weight of other's."""
     def mixed(tokens):

@@ -11,10 +11,11 @@ import numpy as np
 import pytest
 
 from course import exact, speculative
+from course.gain import best_gamma, expected_tokens, speed_up
 from course.models import markov
 from course.speculative import accept, generate, residual, sample
 from course.trace import Coins, coins_needed, trace
-from course.widgets import PQ, Stepper
+from course.widgets import PQ, WAYS, Gain, Stepper
 
 HERE = pathlib.Path(__file__).parent
 WIDGETS = HERE.parent / "course" / "widgets"
@@ -96,11 +97,23 @@ def trace_cases():
             yield {**state, "coins": coins, "rows": rows, "text": text}
 
 
+def gain_cases():
+    rng = np.random.default_rng(7)
+    usual = list(Gain(.82, .05, 4).ways.values())
+    for k in range(300):
+        alpha, c = rng.random(2) if k % 3 else rng.choice([0, .05, .5, 1], size=2)
+        v = usual[k % 4] if k % 4 < 3 else [0, 1, *(1 + np.cumsum(rng.random(k % 20)) / 3)]
+        gamma = int(rng.integers(len(v) - 1))
+        yield {"alpha": alpha, "gamma": gamma, "c": c, "v": v, "best": best_gamma(alpha, c, v),
+               "tokens": expected_tokens(alpha, gamma), "speed": speed_up(alpha, gamma, c, v)}
+
+
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
     """Runs Node's tests on a folder of modules; gives the exit status and what was printed."""
     cases = tmp_path_factory.mktemp("cases") / "cases.json"
-    cases.write_text(json.dumps({"split": list(split_cases()), "trace": list(trace_cases())}))
+    cases.write_text(json.dumps({"split": list(split_cases()), "trace": list(trace_cases()),
+                                 "gain": list(gain_cases())}))
 
     def node_test(folder):
         done = subprocess.run(["node", "--test", str(HERE / "widgets.test.mjs")], text=True,
@@ -114,7 +127,7 @@ def run(tmp_path_factory):
 def test_javascript_agrees_with_course(run):
     code, said = run(WIDGETS)
     assert code == 0, said[-3000:]
-    assert int(re.search(r"pass (\d+)", said)[1]) == 7, said[-3000:]
+    assert int(re.search(r"pass (\d+)", said)[1]) == 9, said[-3000:]
 
 
 FAULTS = [  # file, its text, the faulty text, the Node test that must see it (None: harmless)
@@ -131,7 +144,12 @@ FAULTS = [  # file, its text, the faulty text, the Node test that must see it (N
     ("stepper.js", "(edge += v) > coin", "(edge += v) >= coin", "trace is course"),
     ("stepper.js", "law = scaled(target[last])", "law = scaled(draft[last])", "trace is course"),
     ("stepper.js", "position < end ?", "position <= end ?", "trace is course"),
-    ("stepper.js", "row.u * row.q < row.p", "row.p > row.q * row.u", None)]
+    ("stepper.js", "row.u * row.q < row.p", "row.p > row.q * row.u", None),
+    ("gain.js", "i <= gamma", "i < gamma", "gain is course"),
+    ("gain.js", "v[gamma + 1];", "v[gamma];", "gain is course"),
+    ("gain.js", "> speedUp(alpha, found, c, v)", ">= speedUp(alpha, found, c, v)", "gain is"),
+    ("gain.js", 'g === winner ? "best"', 'g === gamma ? "best"', "gain says"),
+    ("gain.js", "gamma * c + v[gamma + 1];", "v[gamma + 1] + c * gamma;", None)]
 
 
 @node
@@ -177,6 +195,19 @@ def test_static_twin_of_stepper():
     assert all(again[k] == data[k] for k in ("text/html", "text/plain")), "two runs, two texts"
 
 
+def test_static_twin_of_gain():
+    data = bundle(Gain(.82, .05, 4))
+    state = json.loads(html.unescape(re.search('data-state="(.*?)"', data["text/html"])[1]))
+    assert (state["alpha"], state["c"], state["gamma"]) == (.82, .05, 4)
+    assert list(state["ways"]) == list(WAYS) and state["way"] == next(iter(WAYS))
+    assert re.search(r"^4 +3\.50 +1\.20 +2\.91$", data["text/plain"], re.M)
+    assert re.search(r"^9 .*3\.30 +best$", data["text/plain"], re.M)
+    own = Gain(np.float64(.5), 0, np.int64(2), {"here": np.array([0, 1, 1.2, 1.5])})
+    assert re.search(r"^2 +1\.75 +1\.50 +1\.17", bundle(own)["text/plain"], re.M)
+    plain = Gain(.82, .05, 4).ways["plain product of lesson 02"]
+    assert (plain[5], plain[8], plain[16]) == (3.34, 3.47, 4.40)
+
+
 def test_state_can_be_set_and_is_checked():
     widget = PQ([.5, .5], [.2, .8])
     widget.p = [.1, .9]
@@ -190,6 +221,11 @@ def test_state_can_be_set_and_is_checked():
     (lambda: PQ([.5, .5], [.2, .2, .6]), "share one vocabulary"),
     (lambda: PQ([1.], [1.]), "2 to 5"),
     (lambda: PQ([.5, .5], [.5, .5], ["a"]), "one word a token"),
+    (lambda: Gain(82, .05, 4), "from 0 to 1"),
+    (lambda: Gain(.8, -1, 4), "from 0 on"),
+    (lambda: Gain(.8, .1, 17), "smaller gamma"),
+    (lambda: Gain(.8, .1, 1, {}), "at least one v"),
+    (lambda: Gain(.8, .1, 1, {"a": [0, 1, 1], "b": [0, 1, 1, 1]}), "the same number"),
     (lambda: Stepper(TARGET, [[.5, .5]] * 2, [0], 2, 3, [.5] * 15), "share one vocabulary"),
     (lambda: Stepper(TARGET, DRAFT, [], 2, 3, [.5] * 15), "prompt is empty"),
     (lambda: Stepper(TARGET, DRAFT, [0], 2, 0, []), "one token to write"),

@@ -5,7 +5,7 @@ import shutil
 
 import pytest
 
-from course.widgets import PQ, Stepper
+from course.widgets import PQ, Gain, Stepper
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 WIDGETS = pathlib.Path(__file__).parent.parent / "course" / "widgets"
@@ -20,7 +20,7 @@ COINS = [.55, .5, .51, .8, .35, .1, .99, .33, .79] + [.15, .85, .4, .6] * 10
 FIVE = ["first", "second", "third", "fourth", "fifth"]
 SHOWN = [PQ([.5, .3, .2], [.2, .2, .6]), Stepper(TARGET, DRAFT, [0], 2, 6, COINS),
          PQ([.02, .38, .25, .35], [.4, .3, .25, .05], ["a", "the", "cat", "workdays"]),
-         PQ([.3, .3, .2, .1, .1], [.1, .1, .1, .3, .4], FIVE)]
+         PQ([.3, .3, .2, .1, .1], [.1, .1, .1, .3, .4], FIVE), Gain(.82, .05, 4)]
 OVERLAPS = """(root) => [...root.querySelectorAll("svg")].flatMap((svg) => {
   const box = (t) => [t.textContent, t.getBoundingClientRect()];
   const all = [...svg.querySelectorAll("text")].map(box);
@@ -34,7 +34,8 @@ OVERLAPS = """(root) => [...root.querySelectorAll("svg")].flatMap((svg) => {
 @pytest.fixture(scope="module")
 def address(tmp_path_factory):
     """A page from a file: the stored twins, the style sheet, and the inline mount script."""
-    sources = {name: (WIDGETS / f"{name}.js").read_text("utf-8") for name in ("pq", "stepper")}
+    sources = {name: (WIDGETS / f"{name}.js").read_text("utf-8")
+               for name in ("pq", "stepper", "gain")}
     script = f"const SOURCES = {json.dumps(sources)};\n".replace("</", "<\\/")
     script += (WIDGETS / "mount.js").read_text("utf-8")
     twins = "".join(w._repr_mimebundle_()[0]["text/html"] for w in SHOWN)
@@ -91,7 +92,7 @@ def test_every_control_has_a_name(open_page):
     free = page.locator(".cw :is(input, select, button):not([data-lm-suppress-shortcuts])")
     assert free.count() == 0, "JupyterLab takes arrow keys for itself, unless a control says no"
     sliders = [name for role, name in named if role == "slider"]
-    assert sliders[:2] == ["target p of first", "draft q of first"] and len(sliders) == 24
+    assert sliders[:2] == ["target p of first", "draft q of first"] and len(sliders) == 27
     assert {name for role, name in named if role == "button"} == {
         "back to the start", "back", "next", "new coins", "start"}
 
@@ -155,6 +156,33 @@ def test_the_stepper_ends_at_the_trace(open_page):
     assert button["back"].get_attribute("aria-disabled") == "true"
 
 
+def test_keyboard_moves_the_gain(open_page):
+    page, widgets = open_page()
+    gain = widgets.nth(4)
+    said = gain.locator("[aria-live=polite]")
+    assert "writes 3.50 words and takes 1.20 passes: 2.91 times" in said.inner_text()
+    gain.locator("input").first.focus()
+    page.keyboard.press("End")
+    assert "5.00 words" in said.inner_text() and "Best is γ = 16" in said.inner_text()
+    page.keyboard.press("Home")
+    assert "No number of guesses pays" in said.inner_text()
+    for _ in range(82):
+        page.keyboard.press("ArrowRight")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Home")
+    assert "0 guesses writes 1.00 words and takes 1.00 passes: as fast as" in said.inner_text()
+    page.keyboard.press("Tab")
+    page.keyboard.press("End")
+    assert gain.locator("select").input_value() == "plain product of lesson 02"
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    assert "2.91 times" in said.inner_text() and "flat" in gain.locator("select").input_value()
+    gain.locator("input").nth(1).fill("0.9")  # by mouse or touch
+    page.keyboard.press("Tab")
+    assert "0.76 times as fast, slower than without" in said.inner_text()
+
+
 @pytest.mark.parametrize("width", [360, 1280])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_layout(open_page, width, scheme):
@@ -169,6 +197,15 @@ def test_layout(open_page, width, scheme):
         wide = widgets.nth(i).evaluate("(e) => [...e.querySelectorAll('.cw, .cw-wide')].map("
                                        "(box) => box.scrollWidth - box.clientWidth)")
         assert wide == [0, 0], "a table that scrolls sideways"
+    gain = widgets.nth(4)
+    gain.locator("summary").click()
+    for way in gain.locator("option").all_inner_texts():
+        gain.locator("select").select_option(way)
+        for place, value in ((0, "0"), (0, "1"), (1, "0"), (1, "1"), (2, "0"), (2, "16")):
+            gain.locator("input").nth(place).fill(value)
+            assert not gain.evaluate(OVERLAPS), (way, place, value)
+            assert gain.evaluate("(e) => [...e.querySelectorAll('.cw, .cw-wide')].map((box) =>"
+                                 "box.scrollWidth - box.clientWidth)") == [0, 0]
     colours = widgets.nth(1).evaluate(
         "(e) => [...e.querySelectorAll('.cw, td, th, p, button')].map((part) => "
         "getComputedStyle(part)).map((style) => style.color + style.backgroundColor)")

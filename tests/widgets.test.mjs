@@ -11,6 +11,7 @@ const source = (name) => readFileSync(new URL(name, folder), "utf8");
 // as a data: URL the text is a module on every Node, and can import nothing, as on the page
 const load = (name) => import(`data:text/javascript,${encodeURIComponent(source(name))}`);
 const pq = await load("pq.js"), stepper = await load("stepper.js");
+const gain = await load("gain.js");
 const cases = JSON.parse(readFileSync(process.env.CASES, "utf8"));
 const COLUMNS = ["round", "position", "guess", "p", "q", "u", "verdict", "written"];
 
@@ -88,8 +89,29 @@ test("too few coins are refused", () => {
   assert.throws(() => stepper.trace(state), /coins are used up/);
 });
 
+test("gain is course.gain on the same numbers", () => {
+  for (const { alpha, gamma, c, v, ...wanted } of cases.gain) {
+    const what = JSON.stringify({ alpha, gamma, c, v });
+    close(gain.tokens(alpha, gamma), wanted.tokens, `tokens ${what}`);
+    close(gain.speedUp(alpha, gamma, c, v), wanted.speed, `speed ${what}`);
+    assert.equal(gain.best(alpha, c, v), wanted.best, `best ${what}`);
+  }
+});
+
+test("gain says and shows what it computes", () => {
+  for (const { alpha, gamma, c, v, speed, best } of cases.gain) {
+    const said = gain.say(alpha, gamma, c, v), rows = gain.table(alpha, gamma, c, v);
+    assert.doesNotMatch(said + rows + gain.curve(alpha, gamma, c, v), /undefined|null|NaN/);
+    assert.ok(speed.toFixed(2) === "1.00" || said.includes(`${speed.toFixed(2)} times`), said);
+    assert.equal(said.includes("pays"), best === 0, said);
+    assert.equal(said.includes("slower"), speed < 0.995, said);
+    assert.equal(rows.match(/best/g).length, 1);
+    assert.ok(new RegExp(`scope="row">${best}</th>.*?best`).test(rows), rows);
+  }
+});
+
 test("modules render and import nothing", () => {
-  for (const [name, module] of [["pq.js", pq], ["stepper.js", stepper]]) {
+  for (const [name, module] of [["pq.js", pq], ["stepper.js", stepper], ["gain.js", gain]]) {
     assert.equal(typeof module.default.render, "function");
     assert.doesNotMatch(source(name), /^\s*import\s|\bimport\(|https?:|fetch\(/m);
     assert.doesNotMatch(source(name), /setInterval|setTimeout|requestAnimationFrame/);

@@ -4,7 +4,8 @@ worlds     the pairs of models on which a function is run
 calls      how a function of each contract is called; answers: what it may return
 examine    its law and its traces in a world; limits keeps the notebook usable meanwhile
 anatomy    rounds, guesses and places, told from the traces; draws and coins: how many were drawn
-diagnose   which rule of course.mistakes has this law, else what was done: deeds, first, explain
+diagnose   which rule of course.mistakes has this law, else what was done: deeds, first, guessed,
+           explain
 shapes     which test, or which replacement, gives these numbers
 mishaps    what no law shows: crashes, hangs, changed arguments, other sources of chance
 manner     in which way a right function is slower; wrong: the reason and the case that shows it

@@ -9,6 +9,7 @@ import numpy as np
 from course.marking import explain, shapes
 from course.marking.anatomy import Finding, slack_of, table, unchecked
 from course.marking.coins import too_few
+from course.marking.guessed import by_guess
 from course.marking.worlds import ONE_TOKEN
 
 
@@ -26,7 +27,7 @@ def first_token(evidence, seen, want, evidences, wrong):
     slack = slack_of(evidence)
     q = next((d for d in drafts if shapes.near(found.guess, d, slack)), None)
     if q is None:
-        return _proposal(found.guess, drafts, rounds, world, slack, want)
+        return _proposal(found.guess, drafts, rounds, evidence, evidences, wrong, want)
     if all(unchecked(table(e, e.world.V)) for e in evidences if e.world.gamma == 1):
         return _unchecked(evidences)
     if not any(e.world.gamma == 1 for e in wrong) and any(e.world.gamma == 1 for e in evidences):
@@ -91,13 +92,13 @@ def _named_row(written, world, want, slack):
     return Finding("tempered-target" if shapes.power(written, p, slack) else "unknown", "target")
 
 
-def _proposal(guess, drafts, rounds, world, slack, want):
+def _proposal(guess, drafts, rounds, evidence, evidences, wrong, want):
     """The guess was not drawn from the draft's law."""
-    if any(r.base < len(world.prompt) for r in rounds):
+    if any(r.base < len(evidence.world.prompt) for r in rounds):
         return Finding("stale-draft-fresh-q", "proposal")
-    names = [shapes.proposal(guess, q, slack) for q in drafts]
-    name = next((n for n in names if n != "unknown"), "unknown")
-    return Finding("reshaped-draft-raw-q" if want.wanted else name, "proposal")
+    rows_wrong = any(e.world.name == "no guess" for e in wrong)
+    return by_guess(guess, drafts, slack_of(evidence), evidences, wrong, want,
+                    lambda: row_name(evidences, want) if rows_wrong else None)
 
 
 def _unchecked(evidences):

@@ -1,8 +1,9 @@
-"""Two explorers: the p/q explorer of lesson 05 and the stepper of lesson 06.
+"""Three explorers: p and q of lesson 05, the stepper of lesson 06, the gain of lesson 08.
 
-Their logic is JavaScript, one file each (pq.js, stepper.js), so that one source lives as an
-anywidget in JupyterLab and, mounted by mount.js, on a page without a kernel. What a notebook stores
-is a static table with the state as JSON, no widget state. Left out: anything that plays by itself.
+Their logic is JavaScript, one file each (pq.js, stepper.js, gain.js), so that one source lives as
+an anywidget in JupyterLab and, mounted by mount.js, on a page without a kernel. What a notebook
+stores is a static table with the state as JSON, no widget state. Left out: anything that plays by
+itself.
 """
 import html
 import json
@@ -12,6 +13,7 @@ import anywidget
 import numpy as np
 import traitlets
 
+from course.gain import best_gamma, expected_tokens, speed_up
 from course.models import as_law, as_tokens, markov
 from course.speculative import DUST, residual
 from course.trace import cells, columns, trace
@@ -105,6 +107,47 @@ class Stepper(Explorer):
 
     def _cells(self):
         return cells(self.rows(), self.names)
+
+
+MOST = 16  # guesses a round that the gain explorer goes to
+STORED = [1, 2.05, 3.09, 2.95, 3.34, 3.38, 3.47, 4.40, 6.57]  # lesson 02, torch, stored machine, at
+WAYS = {  # 1, 2, 3, 4, 5, 6, 8, 16, 32 positions; v(n) between them on straight lines
+    "flat: every pass costs the same": lambda n: 1.0,
+    "reads the weights once: 1 + 0.03 (n - 1)": lambda n: 1 + 0.03 * (n - 1),
+    "plain product of lesson 02": lambda n: float(np.interp(n, [*range(1, 7), 8, 16, 32], STORED))}
+
+
+class Gain(Explorer):
+    """Move alpha, c and gamma, choose v, and see how many times as fast a text is written.
+
+    ways: {name: v}, each v a function of n or a list with v[n], up to gamma = 16 where it can be.
+    """
+
+    _esm, _file = HERE / "gain.js", "gain"
+    _caption = "Times as fast, by the number of guesses (run the cell to move the numbers)"
+    alpha, c = traitlets.Float().tag(**BOTH), traitlets.Float().tag(**BOTH)
+    gamma, way = traitlets.Int().tag(**BOTH), traitlets.Unicode().tag(**BOTH)
+    ways = traitlets.Dict().tag(**BOTH)
+
+    def __init__(self, alpha, c, gamma, ways=None):
+        ways = {name: [0.0, *map(v, range(1, MOST + 2))] if callable(v) else list(map(float, v))
+                for name, v in (WAYS if ways is None else ways).items()}
+        ends = sorted({len(v) for v in ways.values()})
+        if len(ends) != 1:
+            raise ValueError(f"ways have {ends} entries: give at least one v, and all of them up "
+                             "to the same number of positions")
+        for v in ways.values():
+            speed_up(alpha, gamma, c, v)  # raises here, not in the browser
+        super().__init__(alpha=float(alpha), c=float(c), gamma=int(gamma), ways=ways,
+                         way=next(iter(ways)))
+
+    def _cells(self):
+        v = self.ways[self.way]
+        best = best_gamma(self.alpha, self.c, v)
+        return [["γ", "words a round", "passes a round", "times as fast", ""]] + [
+            [str(g), f"{expected_tokens(self.alpha, g):.2f}", f"{g * self.c + v[g + 1]:.2f}",
+             f"{speed_up(self.alpha, g, self.c, v):.2f}", "best" if g == best else ""]
+            for g in range(len(v) - 1)]
 
 
 def _names(names, size, usual):
