@@ -49,7 +49,7 @@ def own_speed(quick, looks):
     """The speed-ups of the pair and all that they are made of."""
     target, draft, small = pair.load("target", WIDER), pair.load("draft"), pair.load("target")
     megabytes = target.nbytes() / 2**20
-    n_new, few = (12, 2) if quick else (100, 20)
+    n_new, few = (40, 2) if quick else (100, 20)
     bandwidth(looks, megabytes)
     gamma, tried = chosen(target, draft, speed.prompts(100, 2 if quick else 8), n_new // 2)
     texts = speed.prompts(0, few)

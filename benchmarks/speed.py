@@ -4,6 +4,7 @@ One thread. The two ways to write take turns, prompt by prompt, so that a busy m
 what is reported is a median over prompts. The pass over the prompt is over before the clock starts.
 """
 import itertools
+import math
 import statistics
 
 import numpy as np
@@ -96,9 +97,10 @@ def races(target, draft, texts, n_new, gamma, T, seed=1):
             for i, prompt in enumerate(texts)]
     found = {name: median([run[name] for run in runs]) for name in runs[0]}
     speedups = sorted(run["speedup"] for run in runs)
+    kept, tested = (sum(run[name] for run in runs) for name in ("kept", "tested"))
     return found | {
         "gamma": gamma, "T": T, "prompts": len(runs), "tokens": n_new,
-        "alpha": sum(run["kept"] for run in runs) / sum(run["tested"] for run in runs),
+        "alpha": kept / tested if tested else math.nan,  # a text of one round tells nothing
         "least": speedups[0], "greatest": speedups[-1],
         "same_text": all(run["same_text"] for run in runs),
         "measured_over_predicted": median([run["speedup"] / run["predicted"] for run in runs])}

@@ -239,3 +239,16 @@ def test_a_ragged_table_is_refused(shown):
     with pytest.raises(ValueError):
         draw.table(["a", "b"], [["only one"]])
     assert not shown
+
+
+def test_a_story_tells_its_looks_apart_without_colour(capsys):
+    shown = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(draw, "display", lambda data, raw: shown.append(data))
+        draw.story([("Once a <b>", "prompt"), (" baker", "kept"), (" had", "replaced"),
+                    (" three", "bonus")])
+    page, plain = shown[0]["text/html"], shown[0]["text/plain"]
+    assert plain == "Once a <b> baker [had] {three}"
+    assert "Once a &lt;b&gt;" in page and "<b style" in page and "<i style" in page
+    lines = [look[1] for look in draw.TOLD.values()]
+    assert len(set(lines)) == len(lines)  # four looks, four lines

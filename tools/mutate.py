@@ -69,8 +69,10 @@ def tested(fault, env):
     failed = re.findall(r"^FAILED tests/(\S+)(?: - (\w+))?", done.stdout, re.M)
     if done.returncode == 0:
         return None
-    return (f"{failed[0][0]}:", failed[0][1] or "AssertionError", "") if failed else (
-        "pytest:", "no test ran", done.stdout[-80:])
+    if not failed:
+        return "pytest:", "no test ran", done.stdout[-80:]
+    test, error = failed[0]
+    return f"{test}:", "AssertionError" if error in ("", "assert") else error, ""
 
 
 def verdict(lesson, fault):
