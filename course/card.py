@@ -36,7 +36,8 @@ greatest mean of one beginning.
 
 The draft that is shipped is the last one. It learned the tales, then the target's laws on text that
 the target itself had written, at first by cross-entropy, in the second half of the steps by total
-variation, which is what a round rejects.
+variation, which is what a round rejects. On tales it came out alike, since the target's own text is
+hardly other than a tale: what helps is to learn the target's whole law, not one token of it.
 
 **Limits.** A beginning that no tale has leads to nonsense. A context is {context} tokens. Weights
 trained with another number of threads differ by roundings that grow; figures then differ in the
