@@ -12,7 +12,7 @@ import importlib.util
 
 import numpy as np
 
-AHEAD = 512  # weights between the one that is used and the one that is asked for: 2 KB
+AHEAD = 1024  # weights between the one that is used and the one that is asked for: 4 KB
 MOST = 8  # positions that share one walk along a row
 PIECE = 1536  # weights of a row; 8 positions of so many numbers take 48 KB
 FEW = 32  # positions; beyond them the arithmetic takes longer than the reading anyhow

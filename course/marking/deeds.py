@@ -153,7 +153,8 @@ def _bonus(evidence, seen, want, evidences, wrong):
 def _later(evidence, seen, want, evidences, wrong):
     """A token after a rejection, or of a later round, is wrong; the first round began well."""
     world, parts = evidence.world, [segments(t.asked) for t in evidence.traces]
-    if any(_gap(p) > world.gamma for p in parts):
+    stale = any(_reads_rejected(trace, world) for trace in evidence.traces)
+    if not stale and any(_gap(p) > world.gamma for p in parts):
         return Finding("stale-draft-fresh-q", "proposal")
     for trace, part in zip(evidence.traces, parts):
         text = (*world.prompt, *trace.new)
