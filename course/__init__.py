@@ -4,6 +4,7 @@ models        toy models of one type: model(tokens) -> (T, V)
 speculative   the accept/reject rule and the loop around it
 exact         the exact law of any sampler (its parts: coin, chooser, watch)
 stats         tests of a sampler against an exact law
+attention     attention with its mask, as lesson 03 writes it out
 trace         one generation, written down move by move
 mistakes      the catalogue of wrong rules, and of rules that look wrong and are right (rules)
 check         answers marked with a reason (marking: how that is done)
@@ -21,5 +22,5 @@ decoder       the same in NumPy, with a cache in place and roll-back; wider nets
 pair          two trained models, their tokenizer and card (card: that text)
 tales, ngram  the grammar of their text; a table that has counted it
 train         makes the pair (torch)
-widgets       three explorers for JupyterLab and the page
+widgets       four explorers for JupyterLab and the page
 """

@@ -11,16 +11,19 @@ import numpy as np
 import pytest
 
 from course import exact, speculative
+from course.attention import attention, causal_mask, moved, weights
 from course.gain import best_gamma, expected_tokens, speed_up
 from course.models import markov
 from course.speculative import accept, generate, residual, sample
 from course.trace import Coins, coins_needed, trace
-from course.widgets import PQ, WAYS, Gain, Stepper
+from course.widgets import PQ, WAYS, Gain, Mask, Stepper
 
 HERE = pathlib.Path(__file__).parent
 WIDGETS = HERE.parent / "course" / "widgets"
 TARGET = [[.5, .3, .2], [.1, .6, .3], [.3, .3, .4]]
 DRAFT = [[.2, .2, .6], [.3, .4, .3], [.5, .2, .3]]
+WORDS = ["tonight", "the", "sky", "is", "moon"]
+VECTORS = [[1., 0.], [0., 1.], [1., 1.], [0., 2.], [2., 2.]]
 RULES = ("right", "from-p", "from-q", "gap", "favourite", "always", "no-coin")
 node = pytest.mark.skipif(not shutil.which("node"), reason="Node is not installed: "
                           "the JavaScript of the explorers is not tested here")
@@ -108,12 +111,32 @@ def gain_cases():
                "tokens": expected_tokens(alpha, gamma), "speed": speed_up(alpha, gamma, c, v)}
 
 
+def mask_cases():
+    rng = np.random.default_rng(3)
+    for k in range(300):
+        size, n, width = rng.integers(3, 9), rng.integers(3, 9), rng.integers(2, 6)
+        x = rng.normal(size=(size, width)) * 3 if k % 4 else rng.integers(-1, 3, (size, width))
+        start, causal = rng.integers(size, size=n), bool(k % 2)
+        tokens = start.copy()
+        if k % 5 == 4:
+            tokens = rng.permutation(start)  # the same words: some rows differ by rounding alone
+        else:
+            tokens[rng.integers(n, size=k % 5)] = rng.integers(size, size=k % 5)
+        mask = causal_mask(n) | (not causal)
+        text = x[tokens]
+        yield {"vectors": x.tolist(), "start": start.tolist(), "tokens": tokens.tolist(),
+               "causal": causal, "names": [f"<{i}>" for i in range(size)],
+               "weights": weights(text, text, mask).tolist(),
+               "output": attention(text, text, text, mask).tolist(),
+               "moves": moved(x[start], text, mask).tolist()}
+
+
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
     """Runs Node's tests on a folder of modules; gives the exit status and what was printed."""
     cases = tmp_path_factory.mktemp("cases") / "cases.json"
     cases.write_text(json.dumps({"split": list(split_cases()), "trace": list(trace_cases()),
-                                 "gain": list(gain_cases())}))
+                                 "gain": list(gain_cases()), "mask": list(mask_cases())}))
 
     def node_test(folder):
         done = subprocess.run(["node", "--test", str(HERE / "widgets.test.mjs")], text=True,
@@ -127,7 +150,7 @@ def run(tmp_path_factory):
 def test_javascript_agrees_with_course(run):
     code, said = run(WIDGETS)
     assert code == 0, said[-3000:]
-    assert int(re.search(r"pass (\d+)", said)[1]) == 9, said[-3000:]
+    assert int(re.search(r"pass (\d+)", said)[1]) == 11, said[-3000:]
 
 
 FAULTS = [  # file, its text, the faulty text, the Node test that must see it (None: harmless)
@@ -149,7 +172,17 @@ FAULTS = [  # file, its text, the faulty text, the Node test that must see it (N
     ("gain.js", "v[gamma + 1];", "v[gamma];", "gain is course"),
     ("gain.js", "> speedUp(alpha, found, c, v)", ">= speedUp(alpha, found, c, v)", "gain is"),
     ("gain.js", 'g === winner ? "best"', 'g === gamma ? "best"', "gain says"),
-    ("gain.js", "gamma * c + v[gamma + 1];", "v[gamma + 1] + c * gamma;", None)]
+    ("gain.js", "gamma * c + v[gamma + 1];", "v[gamma + 1] + c * gamma;", None),
+    ("mask.js", "j <= i", "j <= i + 1", "mask is course"),
+    ("mask.js", "-Infinity", "0", "mask is course"),
+    ("mask.js", "/ Math.sqrt(key.length)", "/ key.length", "mask is course"),
+    ("mask.js", "Math.max(...row.map", "Math.min(...row.map", "mask is course"),
+    ("mask.js", "[start, tokens].map((t)", "[tokens, tokens].map((t)", "mask is course"),
+    ("mask.js", "x !== start[i])", "x === start[i])", "mask says"),
+    ("mask.js", "places.map((j) => j - 1)", "places", "mask says"),
+    ("mask.js", "(rows, (m) => m === 0)", "(rows, (m) => m < DUST)", "mask says"),
+    ("mask.js", "(move === 0 ?", "(move < 0.005 ?", "mask says"),
+    ("mask.js", "v * query[k]", "query[k] * v", None)]
 
 
 @node
@@ -208,7 +241,30 @@ def test_static_twin_of_gain():
     assert (plain[5], plain[8], plain[16]) == (3.34, 3.47, 4.40)
 
 
+def test_static_twin_of_mask():
+    widget = Mask(WORDS, VECTORS, [0, 1, 2, 3])
+    assert not widget.moves().any()
+    widget.tokens = [0, 1, 4, 3]
+    data = bundle(widget)
+    state = json.loads(html.unescape(re.search('data-state="(.*?)"', data["text/html"])[1]))
+    assert state == {"names": WORDS, "vectors": VECTORS, "start": [0, 1, 2, 3],
+                     "tokens": [0, 1, 4, 3], "causal": True}
+    assert re.search(r"^0 tonight +1.00 +× +× +× +0$", data["text/plain"], re.M)
+    assert re.search(r"^2 moon \(was sky\) .*× +1\.21$", data["text/plain"], re.M)
+    row = "".join(f"<td>{v}</td>" for v in ("0.03", "0.11", "0.43", "0.43", "0.70"))
+    assert f'<th scope="row">3 is</th>{row}' in data["text/html"]
+    widget.causal = False
+    assert "×" not in bundle(widget)["text/plain"].split("\n", 1)[1]
+    assert np.allclose(widget.moves(), [.59, .49, 1.35, .70], atol=.005)
+    own = Mask(np.array(WORDS), np.array(VECTORS), np.array([0, 1, 2]), np.False_)
+    assert own.tokens == [0, 1, 2] and json.dumps(bundle(own)["text/html"])
+
+
 def test_state_can_be_set_and_is_checked():
+    mask = Mask(WORDS, VECTORS, [0, 1, 2, 3])
+    for wrong, mend in (([0, 1, 5, 3], r"range\(5\)"), ([0, 1, 2], "as many as at the start")):
+        with pytest.raises(ValueError, match=mend):
+            mask.tokens = wrong
     widget = PQ([.5, .5], [.2, .8])
     widget.p = [.1, .9]
     assert re.search(r"comes out +0\.10 +0\.90", bundle(widget)["text/plain"])
@@ -221,6 +277,17 @@ def test_state_can_be_set_and_is_checked():
     (lambda: PQ([.5, .5], [.2, .2, .6]), "share one vocabulary"),
     (lambda: PQ([1.], [1.]), "2 to 5"),
     (lambda: PQ([.5, .5], [.5, .5], ["a"]), "one word a token"),
+    (lambda: Mask(WORDS[:2], VECTORS[:2], [0, 1, 0]), "3 to 8"),
+    (lambda: Mask([*"abcdefghi"], [[0, 1]] * 9, [0, 1, 2]), "3 to 8"),
+    (lambda: Mask(WORDS[:4], VECTORS, [0, 1, 2]), "one word a token"),
+    (lambda: Mask(WORDS, [*VECTORS[:4], [1, 2, 3]], [0, 1, 2]), "all words as many"),
+    (lambda: Mask(WORDS, [[1]] * 5, [0, 1, 2]), "two finite numbers or more"),
+    (lambda: Mask(WORDS, [1, 2, 3, 4, 5], [0, 1, 2]), "two finite numbers or more"),
+    (lambda: Mask(WORDS, [*VECTORS[:4], [1, np.nan]], [0, 1, 2]), "finite"),
+    (lambda: Mask(WORDS, VECTORS, [0, 1]), "3 to 8"),
+    (lambda: Mask(WORDS, VECTORS, [0] * 9), "3 to 8"),
+    (lambda: Mask(WORDS, VECTORS, ["the", "sky", "is"]), "list of ints"),
+    (lambda: Mask(WORDS, VECTORS, [0, 1, 5]), r"range\(5\)"),
     (lambda: Gain(82, .05, 4), "from 0 to 1"),
     (lambda: Gain(.8, -1, 4), "from 0 on"),
     (lambda: Gain(.8, .1, 17), "smaller gamma"),

@@ -5,7 +5,7 @@ import shutil
 
 import pytest
 
-from course.widgets import PQ, Gain, Stepper
+from course.widgets import PQ, Gain, Mask, Stepper
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 WIDGETS = pathlib.Path(__file__).parent.parent / "course" / "widgets"
@@ -18,9 +18,12 @@ TARGET = [[.5, .3, .2], [.1, .6, .3], [.3, .3, .4]]
 DRAFT = [[.2, .2, .6], [.3, .4, .3], [.5, .2, .3]]
 COINS = [.55, .5, .51, .8, .35, .1, .99, .33, .79] + [.15, .85, .4, .6] * 10
 FIVE = ["first", "second", "third", "fourth", "fifth"]
+VECTORS = [[1., 0.], [0., 1.], [1., 1.], [0., 2.], [2., 2.], [-1., 1.], [3., 0.], [1., 2.]]
 SHOWN = [PQ([.5, .3, .2], [.2, .2, .6]), Stepper(TARGET, DRAFT, [0], 2, 6, COINS),
          PQ([.02, .38, .25, .35], [.4, .3, .25, .05], ["a", "the", "cat", "workdays"]),
-         PQ([.3, .3, .2, .1, .1], [.1, .1, .1, .3, .4], FIVE), Gain(.82, .05, 4)]
+         PQ([.3, .3, .2, .1, .1], [.1, .1, .1, .3, .4], FIVE), Gain(.82, .05, 4),
+         Mask(["tonight", "the", "sky", "is", "moon"], VECTORS[:5], [0, 1, 2, 3]),
+         Mask([*"abcdefg", "yesterday"], VECTORS, [7, 6, 5, 4, 3, 2, 1, 7], causal=False)]
 OVERLAPS = """(root) => [...root.querySelectorAll("svg")].flatMap((svg) => {
   const box = (t) => [t.textContent, t.getBoundingClientRect()];
   const all = [...svg.querySelectorAll("text")].map(box);
@@ -35,7 +38,7 @@ OVERLAPS = """(root) => [...root.querySelectorAll("svg")].flatMap((svg) => {
 def address(tmp_path_factory):
     """A page from a file: the stored twins, the style sheet, and the inline mount script."""
     sources = {name: (WIDGETS / f"{name}.js").read_text("utf-8")
-               for name in ("pq", "stepper", "gain")}
+               for name in ("pq", "stepper", "gain", "mask")}
     script = f"const SOURCES = {json.dumps(sources)};\n".replace("</", "<\\/")
     script += (WIDGETS / "mount.js").read_text("utf-8")
     twins = "".join(w._repr_mimebundle_()[0]["text/html"] for w in SHOWN)
@@ -87,12 +90,16 @@ def test_every_control_has_a_name(open_page):
     page, _ = open_page()
     tree = page.context.new_cdp_session(page).send("Accessibility.getFullAXTree")["nodes"]
     named = [(n["role"]["value"], n.get("name", {}).get("value", "")) for n in tree if "role" in n
-             and n["role"]["value"] in ("slider", "combobox", "button", "image", "img", "table")]
+             and n["role"]["value"] in ("slider", "combobox", "checkbox", "button", "image", "img",
+                                        "table")]
     assert all(name.strip() for _, name in named), named
     free = page.locator(".cw :is(input, select, button):not([data-lm-suppress-shortcuts])")
     assert free.count() == 0, "JupyterLab takes arrow keys for itself, unless a control says no"
     sliders = [name for role, name in named if role == "slider"]
     assert sliders[:2] == ["target p of first", "draft q of first"] and len(sliders) == 27
+    boxes = [name for role, name in named if role == "combobox"]
+    assert boxes[-12:] == [f"word at place {i}" for n in (4, 8) for i in range(n)]
+    assert [name for role, name in named if role == "checkbox"] == ["causal mask"] * 2
     assert {name for role, name in named if role == "button"} == {
         "back to the start", "back", "next", "new coins", "start"}
 
@@ -183,6 +190,42 @@ def test_keyboard_moves_the_gain(open_page):
     assert "0.76 times as fast, slower than without" in said.inner_text()
 
 
+def test_keyboard_changes_a_word(open_page):
+    page, widgets = open_page()
+    mask, twin = widgets.nth(5), Mask(SHOWN[5].names, VECTORS[:5], [0, 1, 2, 3])
+    said, moved = mask.locator("[aria-live=polite]"), mask.locator("tbody td:last-child")
+    place = "(e) => e.querySelector('svg').getBoundingClientRect().y - e.getBoundingClientRect().y"
+    square = mask.evaluate(place)
+    widgets.nth(4).locator("summary").focus()
+    for i in range(3):
+        page.keyboard.press("Tab")
+        assert page.evaluate("document.activeElement.ariaLabel") == f"word at place {i}"
+    page.keyboard.press("m")
+    assert said.inner_text() == ("Place 2 was changed. Rows 0 and 1 are exactly as before; rows 2 "
+                                 "and 3 move. Row 1 judges place 2, and has not seen it.")
+    twin.tokens = [0, 1, 4, 3]
+    assert moved.all_inner_texts() == [row[-1] for row in twin._cells()[1:]]
+    assert page.evaluate("document.activeElement.ariaLabel") == "word at place 2"
+    notes = mask.locator("[x='100%'] text").all_text_contents()
+    assert notes == ["exactly", "as before"] * 2 + ["moved by", "1.21", "moved by", "0.70"]
+    page.keyboard.press("Tab")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Space")
+    assert said.inner_text().endswith("Every row moves. Row 1 judges place 2, and has now seen the "
+                                      "answer.")
+    twin.causal = False
+    assert moved.all_inner_texts() == [row[-1] for row in twin._cells()[1:]]
+    assert mask.locator(".cw-hidden").count() == 0
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    assert said.inner_text().startswith("This is the text at the start")
+    assert mask.locator("input").is_checked() and moved.all_inner_texts() == ["0"] * 4
+    assert mask.locator(".cw-hidden").count() == 6
+    mask.locator("select").nth(3).select_option("0")  # by mouse or touch
+    assert "Rows 0, 1 and 2 are exactly as before; row 3 moves." in said.inner_text()
+    assert mask.evaluate(place) == square, "the picture has jumped"
+
+
 @pytest.mark.parametrize("width", [360, 1280])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_layout(open_page, width, scheme):
@@ -206,11 +249,20 @@ def test_layout(open_page, width, scheme):
             assert not gain.evaluate(OVERLAPS), (way, place, value)
             assert gain.evaluate("(e) => [...e.querySelectorAll('.cw, .cw-wide')].map((box) =>"
                                  "box.scrollWidth - box.clientWidth)") == [0, 0]
-    colours = widgets.nth(1).evaluate(
-        "(e) => [...e.querySelectorAll('.cw, td, th, p, button')].map((part) => "
-        "getComputedStyle(part)).map((style) => style.color + style.backgroundColor)")
-    assert colours[0] == "rgb(34, 34, 34)rgb(255, 255, 255)"
-    assert not any("238" in c or "51, 51" in c for c in colours), "the dark page shines through"
+    for i, places in ((5, 4), (6, 8)):
+        for causal in (False, True):
+            widgets.nth(i).locator("input").set_checked(causal)
+            for k in range(places):
+                widgets.nth(i).locator("select").nth(k).select_option(str((k + 3 * causal) % 5))
+                assert not widgets.nth(i).evaluate(OVERLAPS), (places, causal, k)
+            assert widgets.nth(i).evaluate("(e) => [...e.querySelectorAll('.cw, .cw-wide')].map("
+                                           "(box) => box.scrollWidth - box.clientWidth)") == [0, 0]
+    for i in (1, 5):
+        colours = widgets.nth(i).evaluate(
+            "(e) => [...e.querySelectorAll('.cw, td, th, p, button, label, small')].map((part) => "
+            "getComputedStyle(part)).map((style) => style.color + style.backgroundColor)")
+        assert colours[0] == "rgb(34, 34, 34)rgb(255, 255, 255)"
+        assert not any("238" in c or "51, 51" in c for c in colours), "the dark page shines through"
     page.add_style_tag(content=".cw-plot svg { font-size: 26px !important }")
     assert widgets.nth(3).evaluate(OVERLAPS), "this check sees no overlap where there is one"
 

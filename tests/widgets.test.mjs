@@ -11,7 +11,7 @@ const source = (name) => readFileSync(new URL(name, folder), "utf8");
 // as a data: URL the text is a module on every Node, and can import nothing, as on the page
 const load = (name) => import(`data:text/javascript,${encodeURIComponent(source(name))}`);
 const pq = await load("pq.js"), stepper = await load("stepper.js");
-const gain = await load("gain.js");
+const gain = await load("gain.js"), mask = await load("mask.js");
 const cases = JSON.parse(readFileSync(process.env.CASES, "utf8"));
 const COLUMNS = ["round", "position", "guess", "p", "q", "u", "verdict", "written"];
 
@@ -110,8 +110,47 @@ test("gain says and shows what it computes", () => {
   }
 });
 
+test("mask is course.attention on the same vectors", () => {
+  for (const { weights, output, moves, ...state } of cases.mask) {
+    const x = state.tokens.map((token) => state.vectors[token]), what = JSON.stringify(state);
+    close(mask.weights(x, state.causal), weights, `weights ${what}`);
+    close(mask.attention(x, state.causal), output, `output ${what}`);
+    close(mask.moves(state), moves, `moves ${what}`);
+  }
+});
+
+test("mask says which rows moved, and which have seen the answer", () => {
+  const list = (text) => (text ? text.match(/\d+/g).map(Number) : []);
+  for (const state of cases.mask) {
+    const said = mask.say(state), moves = mask.moves(state), rows = [...moves.keys()];
+    const changed = rows.filter((i) => state.tokens[i] !== state.start[i]), first = changed[0];
+    assert.doesNotMatch(said + mask.grid(state) + mask.table(state), /undefined|null|NaN/);
+    const hidden = state.causal ? (rows.length * (rows.length - 1)) / 2 : 0;
+    assert.equal(mask.grid(state).split("cw-hidden").length - 1, hidden);
+    if (first === undefined) {
+      assert.ok(said.startsWith("This is the text at the start") && moves.every((m) => m === 0));
+      continue;
+    }
+    assert.deepEqual(list(said.match(/^Places? ([\d, and]+) w/)[1]), changed, said);
+    if (state.causal) assert.ok(moves.slice(0, first).every((m) => m === 0), said);
+    const still = list(said.match(/ows? ([\d, and]+) (?:is|are) exactly/)?.[1]);
+    assert.deepEqual(still, rows.filter((i) => moves[i] === 0), said);
+    const moved = said.includes("Every row moves") ? rows
+      : list(said.match(/ows? ([\d, and]+) moves?\./)?.[1]);
+    assert.deepEqual(moved, rows.filter((i) => moves[i] > 1e-12), said);
+    const judges = changed.filter((j) => j > 0).map((j) => j - 1);
+    const named = list(said.match(/Rows? ([\d, and]+) judges? place/)?.[1]);
+    assert.deepEqual(named, state.causal && judges.length > 1 ? [] : judges, said);
+    assert.equal(said.includes("now seen"), !state.causal && judges.length > 0, said);
+    const notes = moves.map((move) => mask.verdict(move).join(" "));
+    assert.equal(notes.filter((note) => note === "exactly as before").length, still.length);
+    assert.equal(notes.filter((note) => note.startsWith("moved by")).length, moved.length);
+  }
+});
+
 test("modules render and import nothing", () => {
-  for (const [name, module] of [["pq.js", pq], ["stepper.js", stepper], ["gain.js", gain]]) {
+  for (const [name, module] of Object.entries({ "pq.js": pq, "stepper.js": stepper,
+    "gain.js": gain, "mask.js": mask })) {
     assert.equal(typeof module.default.render, "function");
     assert.doesNotMatch(source(name), /^\s*import\s|\bimport\(|https?:|fetch\(/m);
     assert.doesNotMatch(source(name), /setInterval|setTimeout|requestAnimationFrame/);

@@ -1,46 +1,72 @@
-"""Three explorers: p and q of lesson 05, the stepper of lesson 06, the gain of lesson 08.
+"""Explorers: the mask of lesson 03, p and q of 05, the stepper of 06, the gain of 08.
 
-Their logic is JavaScript, one file each (pq.js, stepper.js, gain.js), so that one source lives as
-an anywidget in JupyterLab and, mounted by mount.js, on a page without a kernel. What a notebook
-stores is a static table with the state as JSON, no widget state. Left out: anything that plays by
-itself.
+Their logic is JavaScript, one file each (mask.js, pq.js, stepper.js, gain.js), so that one source
+lives as an anywidget in JupyterLab and, mounted by mount.js, on a page without a kernel. What a
+notebook stores is a static table with the state as JSON, no widget state. Left out: anything that
+plays by itself.
 """
-import html
-import json
-import pathlib
-
-import anywidget
 import numpy as np
 import traitlets
 
+from course.attention import causal_mask, moved, weights
 from course.gain import best_gamma, expected_tokens, speed_up
 from course.models import as_law, as_tokens, markov
 from course.speculative import DUST, residual
-from course.trace import cells, columns, trace
+from course.trace import cells, trace
+from course.widgets.explorer import BOTH, HERE, Explorer
 
-HERE = pathlib.Path(__file__).parent
 WORDS = ("first", "second", "third", "fourth", "fifth")
-BOTH = {"sync": True, "state": True}  # a trait that JavaScript reads and the static twin stores
 
 
-class Explorer(anywidget.AnyWidget):
-    """An anywidget that also shows itself as a table, which a page without a kernel can wake up."""
+class Mask(Explorer):
+    """Change a word and see which rows of the attention move, with the mask or without it.
 
-    _css = HERE / "widgets.css"
-    _file = _caption = ""
+    names: 3 to 8 words; vectors: (V, width), a row a word; tokens: the text, 3 to 8 places.
+    """
+
+    _esm, _file = HERE / "mask.js", "mask"
+    _caption = ("Who looks at whom, × where the mask hides, and by how much each row has moved "
+                "(run the cell to change a word)")
+    names, vectors = traitlets.List().tag(**BOTH), traitlets.List().tag(**BOTH)
+    start, tokens = traitlets.List().tag(**BOTH), traitlets.List().tag(**BOTH)
+    causal = traitlets.Bool().tag(**BOTH)
+
+    def __init__(self, names, vectors, tokens, causal=True):
+        names = _names(names, len(vectors), [""] * 8, least=3)
+        widths = {np.size(row) if np.ndim(row) == 1 else 0 for row in vectors}
+        if len(widths) > 1 or min(widths) < 2 or not np.isfinite(np.array(vectors, float)).all():
+            raise ValueError(f"vectors have rows of {sorted(widths)} numbers: give each word two "
+                             "finite numbers or more, and all words as many")
+        vectors, start = np.array(vectors, float).tolist(), as_tokens(tokens, len(names))
+        super().__init__(names=names, vectors=vectors, start=start, tokens=start,
+                         causal=bool(causal))
+
+    @traitlets.validate("tokens")
+    def _text(self, proposal):
+        tokens = as_tokens(proposal["value"], len(self.names))
+        if not 3 <= len(tokens) <= 8 or len(tokens) != len(self.start):
+            raise ValueError(f"{len(tokens)} places: this explorer shows 3 to 8, as many as at "
+                             "the start")
+        return tokens
+
+    def _x(self, tokens):
+        return np.array(self.vectors)[tokens]  # (n, width): a row a place
+
+    def _mask(self):
+        return causal_mask(len(self.tokens)) | (not self.causal)
+
+    def moves(self):
+        """By how much each row of the output has moved since the start (n,)."""
+        return moved(self._x(self.start), self._x(self.tokens), self._mask())
 
     def _cells(self):
-        """The static twin: rows of words, the head first."""
-        raise NotImplementedError
-
-    def _repr_mimebundle_(self, include=None, exclude=None):
-        live, about = super()._repr_mimebundle_()
-        state = {name: getattr(self, name) for name in sorted(self.trait_names(state=True))}
-        page = (f'<div class="course-widget" data-widget="{self._file}" '
-                f'data-state="{html.escape(json.dumps(state))}">'
-                f"{_as_html(self._caption, self._cells())}</div>")
-        words = f"{self._caption}\n{columns(self._cells())}"
-        return {**live, "text/plain": words, "text/html": page}, about
+        x, mask, moves = self._x(self.tokens), self._mask(), self.moves()
+        old, new = ([self.names[token] for token in text] for text in (self.start, self.tokens))
+        return [["row", *map(str, range(len(x))), "moved by"]] + [
+            [f"{i} {new[i]}" + (f" (was {old[i]})" if new[i] != old[i] else "")]
+            + [f"{w:.2f}" if seen else "×" for w, seen in zip(row, mask[i], strict=True)]
+            + [f"{moves[i]:.2f}" if moves[i] else "0"]
+            for i, row in enumerate(weights(x, x, mask))]
 
 
 class PQ(Explorer):
@@ -70,7 +96,7 @@ class PQ(Explorer):
         out = kept + (1 - kept.sum()) * np.nan_to_num(again)
         rows = {"p": p, "q": q, "kept": kept, "owed": owed, "thrown away": q - kept,
                 "redraw": again, "comes out": out}
-        return [["", *self.names, "sum"]] + [
+        return [["law", *self.names, "sum"]] + [
             [word] + ["-" if np.isnan(v) else f"{v:.2f}" for v in [*law, law.sum()]]
             for word, law in rows.items()]
 
@@ -144,30 +170,17 @@ class Gain(Explorer):
     def _cells(self):
         v = self.ways[self.way]
         best = best_gamma(self.alpha, self.c, v)
-        return [["γ", "words a round", "passes a round", "times as fast", ""]] + [
+        return [["γ", "words a round", "passes a round", "times as fast", "note"]] + [
             [str(g), f"{expected_tokens(self.alpha, g):.2f}", f"{g * self.c + v[g + 1]:.2f}",
              f"{speed_up(self.alpha, g, self.c, v):.2f}", "best" if g == best else ""]
             for g in range(len(v) - 1)]
 
 
-def _names(names, size, usual):
+def _names(names, size, usual, least=2):
     """The words for size tokens: names, or the usual ones. Raises ValueError that says how many."""
     names = [str(word) for word in (usual[:size] if names is None else names)]
-    if not 2 <= size <= len(usual):
-        raise ValueError(f"{size} tokens: this explorer shows 2 to {len(usual)}")
+    if not least <= size <= len(usual):
+        raise ValueError(f"{size} tokens: this explorer shows {least} to {len(usual)}")
     if len(names) != size:
         raise ValueError(f"{len(names)} names for {size} tokens: give one word a token")
     return names
-
-
-def _as_html(caption, rows):
-    """Rows of words, the head first, as an HTML table."""
-    def line(words, tag, scope):
-        first, *rest = (html.escape(word) for word in words)
-        return (f'<tr><th scope="{scope}">{first}</th>'
-                + "".join(f"<{tag}>{word}</{tag}>" for word in rest) + "</tr>")
-
-    head = line(rows[0], 'th scope="col"', "col").replace('</th scope="col">', "</th>")
-    body = "".join(line(row, "td", "row") for row in rows[1:])
-    return (f"<table><caption>{html.escape(caption)}</caption><thead>{head}</thead>"
-            f"<tbody>{body}</tbody></table>")

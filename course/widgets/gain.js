@@ -77,7 +77,7 @@ export function table(alpha, gamma, c, v) {
       + [two(tokens(alpha, g)), two(passes(g, c, v)), two(speedUp(alpha, g, c, v)),
         note.join(", ")].map((cell) => `<td>${cell}</td>`).join("") + "</tr>";
   });
-  const heads = ["γ", "words a round", "passes a round", "times as fast", ""];
+  const heads = ["γ", "words a round", "passes a round", "times as fast", "note"];
   return `<thead><tr>${heads.map((h) => `<th scope="col">${h}</th>`).join("")}</tr></thead>`
     + `<tbody>${rows.join("")}</tbody>`;
 }

@@ -133,7 +133,7 @@ export function table(p, q, names, rule) {
   const line = ([word, law]) => `<tr><th scope="row">`
     + (key[word] ? `<b class="cw-key-${key[word]}"></b>` : "") + word + "</th>"
     + [...law, law[0] === null ? null : sum(law)].map(cell).join("") + "</tr>";
-  const heads = ["", ...names, "sum"].map((word) => `<th scope="col">${safe(word)}</th>`);
+  const heads = ["law", ...names, "sum"].map((word) => `<th scope="col">${safe(word)}</th>`);
   return `<thead><tr>${heads.join("")}</tr></thead><tbody>`
     + Object.entries(rows).map(line).join("") + "</tbody>";
 }
