@@ -31,7 +31,7 @@ class Verdict:
     reason: str
     kind: str
     question: str = ""
-    options: tuple[tuple[str, str, str], ...] = ()  # (letter, text, reason)
+    options: tuple[tuple[str, str, str, bool], ...] = ()  # (letter, text, reason, right?)
     lossless: bool = False  # every law that could be examined is the wanted one
     tv: float = math.nan  # the largest distance found; nan where there was no law
     family: str = ""  # of the wrong rule, as in course.mistakes
@@ -43,7 +43,7 @@ class Verdict:
         return float(n) * (1.0 if self.ok else near)
 
     def __repr__(self):
-        lines = [self.question, *(f"  {letter}) {text}" for letter, text, _ in self.options)]
+        lines = [self.question, *(f"  {letter}) {text}" for letter, text, *_ in self.options)]
         return "\n".join([*filter(None, lines), self._head() + self.reason, *self._foot()])
 
     def _head(self):
@@ -64,8 +64,9 @@ class Verdict:
             foot = "".join(f"<p><small>{_code(line)}</small></p>" for line in self._foot())
             return (f'<div class="course-verdict"><p>{_code(self._head() + self.reason)}</p>'
                     f"{foot}</div>")
-        options = "".join(f"<details><summary>{letter}) {_code(text)}</summary><p>{_code(why)}</p>"
-                          "</details>" for letter, text, why in self.options)
+        options = "".join(f"<details><summary>{letter}) {_code(text)}</summary><p>"
+                          f"<strong>{'Right.' if right else 'Not yet.'}</strong> {_code(why)}</p>"
+                          "</details>" for letter, text, why, right in self.options)
         return (f'<div class="course-choice"><p><strong>{_code(self.question)}</strong></p>'
                 f"{options}<p>{_code(self.reason)}</p></div>")
 
@@ -75,7 +76,8 @@ def choice(question, answer="?"):
     entry = QUESTIONS.get(str(question))  # a list is no key, and no error either
     if entry is None:
         return Verdict(False, f'There is no question "{question}". Is the name right?', "unknown")
-    options = tuple((o["letter"], o["text"], o["reason"]) for o in entry["options"])
+    options = tuple((o["letter"], o["text"], o["reason"], o["letter"] == entry["right"])
+                    for o in entry["options"])
     letter = "?" if values.unanswered(answer) else str(answer).strip().lower()
     for o in entry["options"]:
         if o["letter"] == letter:

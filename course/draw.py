@@ -39,8 +39,10 @@ def show(fig, alt):
     fig.savefig(buffer, format="png", dpi=130, metadata={"Software": None})  # stable bytes
     plt.close(fig)
     png = base64.b64encode(buffer.getvalue()).decode()
-    page = (f'<figure class="course-figure"><img alt="{html.escape(alt)}" style="max-width:100%" '
-            f'width="{fig.get_figwidth() * 100:.0f}" src="data:image/png;base64,{png}"></figure>')
+    words = html.escape(alt)  # below the picture for all; a screen reader has it as the alt
+    page = (f'<figure class="course-figure"><img alt="{words}" style="max-width:100%" '
+            f'width="{fig.get_figwidth() * 100:.0f}" src="data:image/png;base64,{png}">'
+            f'<figcaption aria-hidden="true">{words}</figcaption></figure>')
     display({"text/html": page, "text/plain": alt}, raw=True)
 
 
@@ -88,7 +90,7 @@ def overlap(p, q, names, title=None):
     fig, ax = plt.subplots()
     ax.bar(x, p - kept, 0.72, bottom=kept, color="white", edgecolor=P, hatch="///", linewidth=1.5)
     ax.bar(x, q - kept, 0.72, bottom=kept, color="white", edgecolor=Q, hatch="...", linewidth=1.5)
-    _hatch_in_edge_colour(ax)
+    _hatch_in_edge_colour(ax.patches)
     ax.bar(x, kept, 0.72, color=GREY, edgecolor="#777777")
     for i in x:
         if kept[i] > 0.04 * top:
@@ -107,9 +109,10 @@ def overlap(p, q, names, title=None):
                  f"{owed or 'nothing'}.")
 
 
-def _hatch_in_edge_colour(ax):
-    for patch in ax.patches:
-        patch.set_hatchcolor(patch.get_edgecolor())
+def _hatch_in_edge_colour(patches):
+    for patch in patches:
+        if hasattr(patch, "set_hatchcolor"):  # matplotlib 3.10 has it so by itself
+            patch.set_hatchcolor(patch.get_edgecolor())
 
 
 @_styled
@@ -253,7 +256,7 @@ def rounds(lines, title, alt):
     for i, line in enumerate(lines):
         for j, (word, look) in enumerate(line):
             _box(ax, j, i, word, look)
-    _hatch_in_edge_colour(ax)
+    _hatch_in_edge_colour(ax.patches)
     ax.set(ylim=(len(lines), 0), xlim=(-0.6, width - 0.4))
     ax.set_yticks(np.arange(len(lines)) + 0.5, [f"round {i + 1}" for i in range(len(lines))])
     ax.set_xticks([])
@@ -277,5 +280,5 @@ def _box(ax, x, y, word, look):
 def _swatch(look):
     face, edge, hatch = LOOKS[look]
     patch = Patch(facecolor=face, edgecolor=edge, hatch=hatch, label=look)
-    patch.set_hatchcolor(edge)
+    _hatch_in_edge_colour([patch])
     return patch

@@ -60,7 +60,9 @@ def test_a_verdict_shows_the_question_and_all_options(name):
         page, text = verdict._repr_html_(), repr(verdict)
         for option in entry["options"]:
             assert option["text"] in text
-            assert check._code(option["text"]) in page and check._code(option["reason"]) in page
+            word = "Right." if option["letter"] == entry["right"] else "Not yet."
+            assert check._code(option["text"]) in page
+            assert f"<p><strong>{word}</strong> {check._code(option['reason'])}</p>" in page
         assert entry["text"] in text and verdict.reason in text
         assert page.count("<details>") == len(entry["options"]) == page.count("</details>")
         assert "<script" not in page

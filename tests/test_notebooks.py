@@ -100,6 +100,17 @@ def test_every_figure_has_one_alt_sentence(path):
 
 
 @lessons()
+def test_every_column_of_a_table_has_a_name(path):
+    """A screen reader says it at each entry."""
+    for cell in read(path).cells:
+        heads = re.findall(r"^(\|.+)\n\|[-:| ]+$", cell.source, re.M)
+        names = [name for head in heads for name in head.strip("| ").split("|")]
+        assert all(name.strip() for name in names) and "||" not in "".join(heads), cell.id
+        for output in cell.get("outputs", []):
+            assert not re.search(r"<th[^>]*></th>", output.get("data", {}).get("text/html", ""))
+
+
+@lessons()
 def test_size_and_headings(path):
     nb = read(path)
     assert len(nb.cells) <= 60
