@@ -1,5 +1,5 @@
-# make lab opens the course, make my copies its exercises, make test proves it all. README says
-# how to do the same without make.
+# make lab opens the course, make my copies its exercises, make site builds its pages, make test
+# proves it all. README says how to do the same without make.
 #   ARGS    handed on to the program:  make lab ARGS="--no-browser --port 8899"
 #   PYTHON  the Python to build with:  make lab PYTHON=python3.13
 #   EXTRAS  what joins the core:       make lab EXTRAS=    (NumPy alone, where torch has no wheel)
@@ -14,12 +14,13 @@ PY := .venv/bin/python
 # Stamps: an environment newer than the lock is not installed again.
 LAB := .venv/.lab-$(or $(EXTRAS),core)
 TEST := .venv/.test-$(or $(EXTRAS),core)
+SITE := .venv/.site
 # A page, not a file: given a file, Jupyter would shut the rest of this folder, my/ included, away.
 START := --LabApp.default_url=/lab/tree/notebooks/00_start_here.ipynb
 # Jupyter refuses to start as root, which is who you are in many containers, unless told.
 ROOT := $(if $(filter 0,$(shell id -u)),--allow-root)
 
-.PHONY: lab my test test-fast mutate bench exercises clean
+.PHONY: lab my test test-fast test-site mutate bench exercises site lite clean
 
 lab: $(LAB)
 	$(PY) -m jupyterlab $(ROOT) $(START) $(ARGS)
@@ -34,6 +35,10 @@ test: $(TEST)
 test-fast: $(TEST)
 	$(PY) tools/testall.py --fast $(ARGS)
 
+# the site in a browser: needs npm and Chromium, and says so where they are missing
+test-site: $(TEST)
+	$(PY) tools/testall.py --site $(ARGS)
+
 mutate: $(TEST)
 	$(PY) tools/mutate.py $(ARGS)
 
@@ -43,15 +48,22 @@ bench: $(TEST)
 exercises: $(TEST)
 	$(PY) -m course.release
 
+site: $(SITE)
+	$(PY) tools/website.py $(ARGS)
+
+# the lab in the page, beside the site
+lite: $(SITE)
+	$(PY) tools/lite.py $(ARGS)
+
 clean:
-	rm -rf .venv build *.egg-info .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv _site build docs/node_modules *.egg-info .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -prune -exec rm -rf {} +
 
 # .venv/.home holds this folder's path when the environment is whole, and "unfinished" while pip
 # is at work. Broken off half-way, moved, or its Python gone: such an environment is built anew.
 HERE = [ "$$(cat .venv/.home 2>/dev/null)" = "$$(pwd -P)" ]
 ifneq ($(shell [ -x $(PY) ] && $(HERE) && echo whole),whole)
-.PHONY: $(LAB) $(TEST)
+.PHONY: $(LAB) $(TEST) $(SITE)
 endif
 
 OLD := This course needs Python 3.11.5 or later, and $(PYTHON) is %d.%d.%d.
@@ -74,6 +86,10 @@ $(LAB): constraints.txt pyproject.toml
 	$(call install,$(if $(EXTRAS),[$(EXTRAS)]))
 	@touch $(LAB) && pwd -P > .venv/.home
 
+$(SITE): constraints.txt pyproject.toml
+	$(call install,[site])
+	@touch $(SITE) && pwd -P > .venv/.home
+
 $(TEST): constraints.txt pyproject.toml
-	$(call install,[$(if $(EXTRAS),$(EXTRAS)$(comma)peers$(comma))test])
-	@touch $(LAB) $(TEST) && pwd -P > .venv/.home
+	$(call install,[$(if $(EXTRAS),$(EXTRAS)$(comma)peers$(comma))site$(comma)test])
+	@touch $(LAB) $(SITE) $(TEST) && pwd -P > .venv/.home

@@ -20,8 +20,8 @@ import numpy as np
 
 WIDTH = 4096  # d_in of the weights that are timed, as in a model of some 7e9 weights
 # The processor time of this thread leaves out the moments in which another program had the core.
-# Windows counts it in steps of 16 ms, so there the clock on the wall stands in.
-CLOCK = time.perf_counter if sys.platform == "win32" else time.thread_time
+# Windows counts it in steps of 16 ms, a page not at all: there the clock on the wall stands in.
+CLOCK = time.perf_counter if sys.platform in ("win32", "emscripten") else time.thread_time
 
 
 def missing():

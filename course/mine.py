@@ -10,6 +10,8 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
+if sys.platform == "emscripten":  # Python in a page: the notebooks' folder is not the package's
+    ROOT = Path.cwd().parent
 KEY = "guessing_ahead"  # in the notebook's metadata, which JupyterLab keeps when it saves
 CHANGED = "the exercise has changed since you copied it"
 FRESH = ('for a new one beside it run mine.fresh("{0}") in a cell, or make my ARGS="--fresh {0}" '

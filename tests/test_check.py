@@ -3,6 +3,7 @@
 import math
 import random
 import sys
+import threading
 import time
 
 import numpy as np
@@ -517,3 +518,14 @@ def test_the_progress_bar_is_silent_where_outputs_are_stored(monkeypatch, capsys
         bar.step(1, 2)
         bar.close()
         assert bool(capsys.readouterr().out) is said
+
+
+def test_in_a_page_checks_do_without_threads(monkeypatch):
+    def none(thread):
+        raise RuntimeError("can't start new thread")
+    monkeypatch.setattr(threading.Thread, "start", none)
+    with pytest.raises(RuntimeError, match="thread"):  # so that this test can fail
+        within(1, int)
+    monkeypatch.setattr(sys, "platform", "emscripten")
+    assert check.speculate(speculative.speculate).ok and check.accept(speculative.accept).ok
+    assert check.number("05-alpha", lambda: 1 / 0).kind == "crash"

@@ -4,8 +4,10 @@ Nothing here says how fast a machine is: only that the numbers are there and mea
 """
 import collections
 import os
+import runpy
 import subprocess
 import sys
+import time
 
 import numpy as np
 import pytest
@@ -186,3 +188,10 @@ def test_what_is_missing_is_named(monkeypatch):
 def test_importing_the_module_needs_no_extra():
     code = "import sys, course.machine; sys.exit(bool({'numba', 'torch'} & set(sys.modules)))"
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0
+
+
+@pytest.mark.parametrize("system", ["win32", "emscripten"])
+def test_a_system_without_a_useful_clock_of_the_thread(monkeypatch, system):
+    monkeypatch.setattr(sys, "platform", system)
+    monkeypatch.delattr(time, "thread_time", raising=False)
+    assert runpy.run_path(machine.__file__)["CLOCK"] is time.perf_counter

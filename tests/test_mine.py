@@ -1,5 +1,6 @@
 """A learner's copies in my/ are never written over, and progress is read from them as they are."""
 import json
+import runpy
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -234,3 +235,10 @@ def test_the_command(folder):
     assert [run.stdout.splitlines()[0] for run in done] == [
         f"my/{NAME}: copied", f"my/{NAME}: kept as it is"], done[0].stderr
     assert [run.returncode for run in done] == [0, 0]
+
+
+def test_in_a_page_the_folder_is_that_of_the_notebooks(folder, monkeypatch):
+    """JupyterLite: the package lies elsewhere, and a notebook runs in exercises/ or notebooks/."""
+    monkeypatch.chdir(folder / "exercises")
+    monkeypatch.setattr(sys, "platform", "emscripten")
+    assert runpy.run_path(mine.__file__)["ROOT"] == folder

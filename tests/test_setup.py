@@ -23,8 +23,9 @@ SYSTEMS = {  # what a requirement's marker may ask
     "windows": {"sys_platform": "win32", "os_name": "nt", "platform_system": "Windows"},
     "macos": {"sys_platform": "darwin", "os_name": "posix", "platform_system": "Darwin"},
 }
-# No file needs a web address but the licence: packages come from wherever the reader's tools look.
-ADDRESS = re.compile(r"https?://(?!creativecommons\.org/|127\.0\.0\.1|localhost)[\w.]+\.[a-z]+")
+# No file needs a web address but the licence (and an image, the name of its format): packages come
+# from wherever the reader's tools look.
+ADDRESS = re.compile(r"https?://(?!creativecommons\.org/|www\.w3\.org/2000/svg|127\.0\.0\.1|localhost)[\w.]+\.[a-z]+")
 MACHINE = re.compile(r"(?<![\w.:/~<])/(?:home|root|Users|mnt|opt|srv|tmp|var)/\w|[A-Z]:\\Users\\")
 
 

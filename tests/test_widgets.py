@@ -10,7 +10,7 @@ import subprocess
 import numpy as np
 import pytest
 
-from course import exact, speculative
+from course import exact, speculative, widgets
 from course.attention import attention, causal_mask, moved, weights
 from course.gain import best_gamma, expected_tokens, speed_up
 from course.models import markov
@@ -19,7 +19,7 @@ from course.trace import Coins, coins_needed, trace
 from course.widgets import PQ, WAYS, Gain, Mask, Stepper
 
 HERE = pathlib.Path(__file__).parent
-WIDGETS = HERE.parent / "course" / "widgets"
+WIDGETS = pathlib.Path(widgets.__file__).parent  # a copy with a planted fault, in make mutate
 TARGET = [[.5, .3, .2], [.1, .6, .3], [.3, .3, .4]]
 DRAFT = [[.2, .2, .6], [.3, .4, .3], [.5, .2, .3]]
 WORDS = ["tonight", "the", "sky", "is", "moon"]

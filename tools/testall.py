@@ -1,13 +1,14 @@
-"""Run everything that must hold, one summary line a stage: python tools/testall.py [--fast]
+"""Run everything that must hold, one summary line a stage: python tools/testall.py [--fast|--site]
 
 Follows the list in the README: lint, unit tests, every lesson and every solution run again and
-compared, every exercise run, all of it once more without torch and numba, planted faults. --fast
-leaves out the last two.
+compared, every exercise run, the site built and looked at in a browser, all of it once more without
+torch and numba, planted faults. --fast leaves out the last three; --site does the site alone.
 Leaves out parallel runs: lessons that measure this machine need its cores to themselves.
 """
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 import time
@@ -27,17 +28,29 @@ def lessons(needing_torch):
     return chosen or ["notebooks/none_found.ipynb"]
 
 
+def site():
+    """The stages of the site. Without npm there is none, and that is said."""
+    if not shutil.which("npm"):
+        print(f"{'site':<28}not built: npm is missing, which fetches the program for formulas")
+        return
+    yield "site", [sys.executable, "tools/website.py"], False
+    yield "the lab in the page", [sys.executable, "tools/lite.py"], False
+    yield "site in a browser", [*PYTEST, "-rs", "tests/site"], False
+
+
 def stages(fast):
     """(name, command, without torch and numba?) in the order in which they run."""
     yield "lint", [sys.executable, "-m", "ruff", "check", "--no-cache", "."], False
-    yield "tests", [*PYTEST, "tests"], False
+    yield "tests", [*PYTEST, "tests", "--ignore", "tests/site"], False
     yield "lessons", [*PYTEST, "--nbval", *NBVAL, "notebooks"], False
     yield "solutions", [*PYTEST, "--nbval", *NBVAL, "solutions"], False
     yield "exercises, untouched", [*PYTEST, "--nbval-lax", *NBVAL, "exercises"], False
     if fast:
         return
+    yield from site()
     # less what the browser, nbgrader and a second run of the lessons have shown already
     less = ["--ignore", "tests/test_widgets_browser.py", "--ignore", "tests/test_nbgrader.py"]
+    less += ["--ignore", "tests/site"]
     yield "tests without torch, numba", [*PYTEST, "tests", *less, "-k", "not rerun"], True
     core = [*lessons(False), "solutions"]
     yield "lessons, solutions without", [*PYTEST, "--nbval", *NBVAL, *core], True
@@ -67,10 +80,10 @@ def run(command, blocked):
     return done.returncode, done.stdout
 
 
-def main(fast):
-    """Run all stages, whatever fails, and return the number of failures."""
+def main(chosen):
+    """Run the stages chosen, whatever fails, and return the number of failures."""
     total, bad = [0, 0, 0], []
-    for name, command, blocked in stages(fast):
+    for name, command, blocked in chosen:
         print(f"{name:<28}", end="", flush=True)
         start = time.monotonic()
         status, output = run(command, blocked)
@@ -78,11 +91,14 @@ def main(fast):
         if status and not failed:
             failed = 1  # it broke before it could count
         total = [a + b for a, b in zip(total, (passed, failed, skipped), strict=True)]
-        result = f"{passed} passed, {failed} failed, {skipped} skipped" if passed + failed else "ok"
+        result = f"{passed} passed, {failed} failed, {skipped} skipped"
+        if not passed + failed:
+            result = "NOT RUN" if skipped else "ok"
         print(f"{result:<38}{time.monotonic() - start:6.1f} s", flush=True)
         if failed:
             bad.append(name)
-        if failed or name == "planted faults":  # which fault was caught where is worth reading
+        # which fault was caught where is worth reading, and why a page was not looked at
+        if failed or name == "planted faults" or (skipped and not passed):
             print(output.rstrip(), flush=True)
     print(f"\nfailed: {', '.join(bad)}" if bad else "\nAll stages hold.")
     print("{} passed, {} failed, {} skipped".format(*total))
@@ -91,4 +107,4 @@ def main(fast):
 
 if __name__ == "__main__":
     sys.stdout.reconfigure(errors="replace")  # a Windows console may not know every letter
-    sys.exit(main("--fast" in sys.argv[1:]) > 0)
+    sys.exit(main(site() if "--site" in sys.argv[1:] else stages("--fast" in sys.argv[1:])) > 0)
