@@ -1,20 +1,16 @@
 """The explorers in Chromium, mounted from a file, without a kernel: keys, names, layout, calm."""
 import json
 import pathlib
-import shutil
 
 import pytest
+from chromium import CHROMIUM, FLAGS
 
 from course import widgets as made
 from course.widgets import PQ, Gain, Mask, Stepper
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 WIDGETS = pathlib.Path(made.__file__).parent  # a copy with a planted fault, in make mutate
-NAMES = ("chromium", "chromium-browser", "google-chrome")
-CHROMIUM = next(filter(None, map(shutil.which, NAMES)), None)
 pytestmark = pytest.mark.skipif(not CHROMIUM, reason="no Chromium: the explorers are not seen here")
-FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync",
-         "--disable-background-networking", "--disable-component-update"]
 TARGET = [[.5, .3, .2], [.1, .6, .3], [.3, .3, .4]]
 DRAFT = [[.2, .2, .6], [.3, .4, .3], [.5, .2, .3]]
 COINS = [.55, .5, .51, .8, .35, .1, .99, .33, .79] + [.15, .85, .4, .6] * 10

@@ -5,18 +5,14 @@ error in its console, or asks another host for anything, fails the test that ope
 """
 import functools
 import http.server
-import shutil
 import threading
 from pathlib import Path
 
 import pytest
+from chromium import CHROMIUM, FLAGS
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 SITE = ROOT / "_site"
-NAMES = ("chromium", "chromium-browser", "google-chrome")
-CHROMIUM = next(filter(None, map(shutil.which, NAMES)), None)
-FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync",
-         "--disable-background-networking", "--disable-component-update"]
 
 
 class UnderAPath(http.server.SimpleHTTPRequestHandler):

@@ -20,6 +20,7 @@ from urllib.parse import urlsplit
 
 import nbformat
 import pytest
+from chromium import CHROMIUM, FLAGS
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name as canonical
 
@@ -29,13 +30,9 @@ import lite
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 PYODIDE = ROOT / "docs" / "node_modules" / "pyodide"
-NAMES = ("chromium", "chromium-browser", "google-chrome")
-CHROMIUM = next(filter(None, map(shutil.which, NAMES)), None)
 browsed = pytest.mark.skipif(not CHROMIUM, reason="no Chromium: the lab is not opened here")
 pytestmark = pytest.mark.skipif(not PYODIDE.is_dir(), reason="no Pyodide in docs/node_modules: npm "
                                 "ci in docs fetches it")
-FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync",
-         "--disable-background-networking", "--disable-component-update"]
 # What Chromium asks by itself, whatever the page (updates, accounts, forms); it is turned away.
 OWN = re.compile(r"(?!fonts|ajax|www)[\w-]+\.(google|googleapis)\.com:443")
 PATIENCE = 60_000  # milliseconds: a slow machine is no fault
