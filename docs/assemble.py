@@ -2,15 +2,16 @@
 
 Lessons go in with their stored outputs; of what they say, only what is meant for a kernel is put
 in words for a page. The problems of a lesson become one page: the question and the blank from
-exercises/, and, in a box to open, the answer, its verdicts and its reasons from solutions/. The
-claims and the lines worth keeping are gathered from the lessons, so no second text exists that
-could differ. Left out: anything that runs a cell.
+exercises/, what a reader can answer on the page (asked.py), and, in a box to open, the answer, its
+verdicts and its reasons from solutions/. The claims and the lines worth keeping are gathered from
+the lessons, so no second text exists that could differ. Left out: anything that runs a cell.
 """
 import re
 import shutil
 from pathlib import Path
 
 import nbformat
+from asked import boxes
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = ("index.md", "glossary.md", "questions.md", "lite.md", "lab.md", "site.md", "benchmarks.md")
@@ -57,9 +58,15 @@ def _for_readers(cell):
     cell.metadata = {"cell-id": cell.id, "tags": tags + ["hide-input"] * bool(words), "mystnb": {
         "code_prompt_show": words, "code_prompt_hide": words} if words else {}}
     for output in cell.get("outputs", []):
-        page = output.get("data", {}).get("text/html")
-        for old, new in SAID.items() if page else ():
-            page = output.data["text/html"] = page.replace(old, new)
+        if "text/html" in output.get("data", {}):
+            output.data["text/html"] = _worded(output.data["text/html"])
+
+
+def _worded(text):
+    """What a page says where a notebook speaks to somebody with a kernel."""
+    for old, new in SAID.items():
+        text = text.replace(old, new)
+    return text
 
 
 def problems(solved, blanks, name):
@@ -71,11 +78,11 @@ def problems(solved, blanks, name):
         cell.metadata["tags"] = cell.metadata.get("tags", []) + ["mark"] * mark.get("grade", False)
         _for_readers(cell)
         if answers and cell.cell_type == "markdown" and cell.source.startswith("## "):
-            page, answers = page + _revealed(answers), []
+            page, answers = page + _offered(answers) + _revealed(answers), []
         if mark.get("solution"):
             page.append(_blank(asked[cell.id]))
         (answers if answers or mark.get("solution") else page).append(cell)
-    solved.cells = page + _revealed(answers)
+    solved.cells = page + _offered(answers) + _revealed(answers)
     solved.cells[0].source += (f"\n\n{{download}}`The notebook to work on <../exercises/{name}>` · "
                                f"[the lesson](../notebooks/{name})")
     return solved
@@ -86,6 +93,12 @@ def _blank(cell):
     cell.metadata, cell.outputs, cell.execution_count = {"tags": ["blank"]}, [], None
     cell.id = f"{cell.id}-blank"
     return cell
+
+
+def _offered(answers):
+    """A cell for each question of a problem that a reader can answer on the page."""
+    return [nbformat.v4.new_markdown_cell(_worded(box), id=f"ask-{name}")
+            for name, box in boxes(answers).items()]
 
 
 def _revealed(answers):

@@ -34,9 +34,9 @@ html_favicon = str(HERE / "icon.svg")
 html_copy_source = False
 html_show_sphinx = False
 html_use_index = False
-html_static_path = [str(HERE / "site.css"), str(HERE / "page.js"),
+html_static_path = [str(HERE / "site.css"), str(HERE / "page.js"), str(HERE / "number.js"),
                     str(HERE.parent / "course" / "widgets" / "widgets.css"),
                     str(HERE.parent / "build" / "static")]
 html_css_files = ["site.css", "widgets.css"]
-html_js_files = [("page.js", {"defer": "defer"})]
+html_js_files = [("page.js", {"defer": "defer"}), ("number.js", {"defer": "defer"})]
 mathjax_path = "mathjax/tex-mml-chtml.js"

@@ -1,7 +1,23 @@
-"""Where Chromium is, if it is here, and how the tests start it: quiet, asking for nothing."""
+"""Chromium for the tests: quiet, and asking for nothing; where it is missing they are skipped."""
+import contextlib
 import shutil
+
+import pytest
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 CHROMIUM = next(filter(None, map(shutil.which, NAMES)), None)
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync",
          "--disable-background-networking", "--disable-component-update"]
+
+
+@contextlib.contextmanager
+def started(*more):
+    """A browser, headless, with a fresh profile and, if given, more flags."""
+    sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    if not CHROMIUM:
+        pytest.skip("no Chromium: nothing is looked at here")
+    with sync_api.sync_playwright() as play:
+        chromium = play.chromium.launch(executable_path=CHROMIUM, headless=True,
+                                        args=[*FLAGS, *more])
+        yield chromium
+        chromium.close()

@@ -7,6 +7,7 @@ import pytest
 from test_notebooks import ROOT
 
 sys.path.insert(0, str(ROOT / "docs"))
+import asked
 import assemble
 
 SOLUTIONS = sorted(path.name for path in ROOT.glob("solutions/*.ipynb"))
@@ -44,8 +45,11 @@ def test_no_output_speaks_of_a_kernel(sources):
 
 @pytest.mark.parametrize("name", SOLUTIONS)
 def test_answers_are_in_boxes_and_blanks_are_not(sources, name):
-    inside, blanks, answers = False, [], []
+    inside, blanks, answers, before = False, [], [], ""
     for cell in nbformat.read(sources / "problems" / name, 4).cells:
+        if cell.id.startswith("ask-"):
+            assert not inside and re.search(r"-blank$|^ask-", before), "not behind its blank"
+        before = cell.id
         if cell.source.startswith('<details class="answer">'):
             assert not inside, "a box in a box"
             inside = True
@@ -84,3 +88,22 @@ def test_claims_and_lines_are_the_words_of_the_lessons(sources):
             if cell.source.startswith("## Lines worth keeping"):
                 assert cell.source.split("\n", 1)[1].strip() in lines
     assert told > 50 and len(re.findall(r"^\*\*\d+\.\*\* ", claims, re.M)) == told
+
+
+def test_questions_stand_in_the_order_of_their_verdicts(sources):
+    cells = nbformat.read(sources / "problems" / "07_testing_a_sampler.ipynb", 4).cells
+    ids = [cell.id for cell in cells]
+    start = ids.index("p1-answer-blank")
+    assert ids[start:start + 4] == ["p1-answer-blank", "ask-07-three-greens", "ask-07-enough-runs",
+                                    "p1-answer-opens"]
+    assert "run the cell" not in cells[start + 1].source
+
+
+def test_a_cell_is_asked_for_a_plain_variable_alone():
+    sources = ['a = check.number("05-alpha", kept_1)\ndisplay(a)', "check.number(name, kept_1)",
+               'check.number("05-third-word", lambda: kept_1)', 'check.accept("x", kept_1)',
+               'check.number("05-trace", f(x))', 'check.choice("08-blame", letter)',
+               'check.number("05-first-word", "?")']
+    cells = [nbformat.v4.new_code_cell(source) for source in sources]
+    cells.insert(0, nbformat.v4.new_markdown_cell('check.number("05-trace", words_3)'))
+    assert list(asked.boxes(cells)) == ["05-alpha", "08-blame"]

@@ -3,14 +3,12 @@ import json
 import pathlib
 
 import pytest
-from chromium import CHROMIUM, FLAGS
+from chromium import started
 
 from course import widgets as made
 from course.widgets import PQ, Gain, Mask, Stepper
 
-playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 WIDGETS = pathlib.Path(made.__file__).parent  # a copy with a planted fault, in make mutate
-pytestmark = pytest.mark.skipif(not CHROMIUM, reason="no Chromium: the explorers are not seen here")
 TARGET = [[.5, .3, .2], [.1, .6, .3], [.3, .3, .4]]
 DRAFT = [[.2, .2, .6], [.3, .4, .3], [.5, .2, .3]]
 COINS = [.55, .5, .51, .8, .35, .1, .99, .33, .79] + [.15, .85, .4, .6] * 10
@@ -51,10 +49,8 @@ def address(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def browser():
-    with playwright.sync_playwright() as play:
-        chromium = play.chromium.launch(executable_path=CHROMIUM, headless=True, args=FLAGS)
+    with started() as chromium:
         yield chromium
-        chromium.close()
 
 
 @pytest.fixture

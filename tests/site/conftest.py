@@ -9,7 +9,7 @@ import threading
 from pathlib import Path
 
 import pytest
-from chromium import CHROMIUM, FLAGS
+from chromium import started
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 SITE = ROOT / "_site"
@@ -39,13 +39,8 @@ def address():
 
 @pytest.fixture(scope="session")
 def browser():
-    sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    if not CHROMIUM:
-        pytest.skip("no Chromium: the site is not looked at here")
-    with sync_api.sync_playwright() as play:
-        chromium = play.chromium.launch(executable_path=CHROMIUM, headless=True, args=FLAGS)
+    with started() as chromium:
         yield chromium
-        chromium.close()
 
 
 @pytest.fixture

@@ -20,17 +20,16 @@ from urllib.parse import urlsplit
 
 import nbformat
 import pytest
-from chromium import CHROMIUM, FLAGS
+from chromium import started
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name as canonical
 
-sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+expect = pytest.importorskip("playwright.sync_api", reason="playwright is not installed").expect
 pytest.importorskip("jupyterlite_pyodide_kernel", reason="JupyterLite is not installed")
 import lite
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 PYODIDE = ROOT / "docs" / "node_modules" / "pyodide"
-browsed = pytest.mark.skipif(not CHROMIUM, reason="no Chromium: the lab is not opened here")
 pytestmark = pytest.mark.skipif(not PYODIDE.is_dir(), reason="no Pyodide in docs/node_modules: npm "
                                 "ci in docs fetches it")
 # What Chromium asks by itself, whatever the page (updates, accounts, forms); it is turned away.
@@ -114,8 +113,7 @@ def address(served):
 def page(address, served):
     """A page of a fresh browser. What it asks of other hosts, workers included, fails the test."""
     proxy = f"--proxy-server=127.0.0.1:{served.server_port}"  # which is not used for loopback
-    with sync_api.sync_playwright() as play, contextlib.closing(play.chromium.launch(
-            executable_path=CHROMIUM, headless=True, args=[*FLAGS, proxy])) as chromium:
+    with started(proxy) as chromium:
         fresh = chromium.new_page()
         fresh.set_default_timeout(PATIENCE)
         yield fresh
@@ -135,10 +133,10 @@ def run(page, code=None):
     for _ in range(20):  # a lab whose kernel has only begun to start lets a run pass without a word
         page.keyboard.press("Control+Enter")
         with contextlib.suppress(AssertionError):
-            sync_api.expect(prompt).not_to_have_text(old, timeout=5000)
+            expect(prompt).not_to_have_text(old, timeout=5000)
             break
     number = re.compile(r"\[\d+\]")
-    sync_api.expect(prompt).to_have_text(number, timeout=PATIENCE)
+    expect(prompt).to_have_text(number, timeout=PATIENCE)
     assert prompt.inner_text() != old
     return cell.locator(".jp-OutputArea")
 
@@ -205,7 +203,6 @@ def test_the_course_travels_without_the_weights(site):
 
 # ---- in a browser
 
-@browsed
 def test_the_lab_runs_the_course(page, address):
     ready(page, address, "exercises/01_one_token_at_a_time.ipynb")
     whole = any(PYODIDE.glob("numpy-*.whl"))
@@ -218,7 +215,6 @@ def test_the_lab_runs_the_course(page, address):
     assert re.search(r"01 one token at a time +0 of \d+ +0 of \d+ +my/01_", said), said
 
 
-@browsed
 def test_an_explorer_lives_in_the_lab(page, address):
     ready(page, address, "exercises/01_one_token_at_a_time.ipynb")
     run(page, COPY)
@@ -228,11 +224,10 @@ def test_an_explorer_lives_in_the_lab(page, address):
     before = said.inner_text()
     output.locator("input[data-key=gamma]").focus()
     page.keyboard.press("ArrowRight")
-    sync_api.expect(said).not_to_have_text(before)
+    expect(said).not_to_have_text(before)
     assert run(page, "shown.gamma").inner_text().strip().endswith("5")
 
 
-@browsed
 def test_a_lab_without_python_says_so(page, address, served):
     served.blocked = True
     page.goto(f"{address}lite/lab/index.html?path=notebooks/00_start_here.ipynb")
@@ -242,7 +237,6 @@ def test_a_lab_without_python_says_so(page, address, served):
     page.locator(".jp-Notebook .course-table").first.wait_for()  # a stored result
 
 
-@browsed
 def test_the_usual_lab_asks_the_server_of_pyodide_and_no_other(page, address, served, site):
     """As built without --pyodide: the same files, and no address of its own."""
     folder = site / "far" / "lite"
@@ -259,7 +253,6 @@ def test_the_usual_lab_asks_the_server_of_pyodide_and_no_other(page, address, se
     served.elsewhere.clear()
 
 
-@browsed
 def test_the_page_fetches_nothing_before_it_is_told_to(page, address, served):
     page.goto(f"{address}lab.html?path=exercises/05_the_accept_reject_rule.ipynb")
     page.locator("#lab-look").wait_for()
@@ -272,7 +265,6 @@ def test_the_page_fetches_nothing_before_it_is_told_to(page, address, served):
     assert "Problems for lesson 05" in page.locator(".jp-Notebook h1").first.inner_text()
 
 
-@browsed
 def test_the_page_says_that_pyodide_cannot_be_fetched(page, address, served):
     served.blocked = True
     page.goto(f"{address}lab.html")
@@ -286,7 +278,6 @@ def test_the_page_says_that_pyodide_cannot_be_fetched(page, address, served):
     assert page.locator("#lab-open").is_enabled()
 
 
-@browsed
 def test_the_page_says_why_there_is_no_lab(page, address, site):
     page.goto((site / "lab.html").as_uri())
     page.get_by_text("needs a web server").wait_for()
