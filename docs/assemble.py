@@ -18,7 +18,8 @@ PAGES = ("index.md", "glossary.md", "questions.md", "lite.md", "lab.md", "site.m
 SAID = {  # what a notebook says to somebody with a kernel: what a page says
     "put a letter in place of the question mark and run the cell, or open": "open",
     "put a letter in place of the three dots and run the cell, or open": "open",
-    "(run the cell to": "(this needs JavaScript to"}
+    "(run the cell to": "(this needs JavaScript to",
+    "</summary><": "</summary>\n<", "</details><": "</details>\n<"}  # search quotes both apart
 BELOW = "\n\n```{{toctree}}\n:hidden:\n\nProblems and answers <../problems/{}>\n```"
 SHOWN = {"setup": "The cell that sets up", "predict": "The cell that asks",
          "mark": "The cell that marks"}
@@ -31,6 +32,7 @@ def assemble(folder):
         (folder / name).mkdir(parents=True)
     lessons = {path: nbformat.read(path, 4) for path in sorted(ROOT.glob("notebooks/*.ipynb"))}
     for path, lesson in lessons.items():
+        lesson.cells[0].source += _in_the_lab(path, lesson)
         for cell in lesson.cells:
             _for_readers(cell)
             cell.source = re.sub(r"(?<=choose )\*(Problems for lesson \d\d)\*",
@@ -41,6 +43,7 @@ def assemble(folder):
     for path in sorted(ROOT.glob("solutions/*.ipynb")):
         blanks = nbformat.read(ROOT / "exercises" / path.name, 4)
         page = problems(nbformat.read(path, 4), blanks, path.name)
+        page.cells[0].source += _in_the_lab(ROOT / "exercises" / path.name, blanks)
         nbformat.write(page, folder / "problems" / path.name)
         shutil.copy(ROOT / "exercises" / path.name, folder / "exercises")
     for name in filter(lambda name: (ROOT / "docs" / name).exists(), PAGES):
@@ -53,6 +56,11 @@ def assemble(folder):
 
 def _for_readers(cell):
     """Change a cell in place to what a page shows of it. The id goes along, as an address."""
+    if cell.cell_type == "markdown":  # γ = 2 and 20 000 stay in one line; code and formulas as is
+        parts = re.split(r"(`[^`]*`|\$[^$]*\$)", cell.source)
+        parts[::2] = [re.sub(r"(?<=\d) (?=\d{3}\b)", "\u00a0", re.sub(
+            r"\b([γαcnTpq]|TV) = (?=[\d.(])", "\\1\u00a0=\u00a0", part)) for part in parts[::2]]
+        cell.source = "".join(parts)
     tags = cell.metadata.get("tags", [])
     words = next((SHOWN[tag] for tag in tags if tag in SHOWN), "")
     cell.metadata = {"cell-id": cell.id, "tags": tags + ["hide-input"] * bool(words), "mystnb": {
@@ -60,6 +68,14 @@ def _for_readers(cell):
     for output in cell.get("outputs", []):
         if "text/html" in output.get("data", {}):
             output.data["text/html"] = _worded(output.data["text/html"])
+
+
+def _in_the_lab(path, notebook):
+    """A link that opens the notebook in the lab, if it can run there (tools/lite.py)."""
+    if any(re.search(r"^needs\(", cell.source, re.M) for cell in notebook.cells):
+        return ""
+    place = f"{path.parent.name}/{path.name}"
+    return f'\n\n<a href="../lab.html?path={place}">Run it in the page</a>'
 
 
 def _worded(text):
@@ -83,7 +99,9 @@ def problems(solved, blanks, name):
             page.append(_blank(asked[cell.id]))
         (answers if answers or mark.get("solution") else page).append(cell)
     solved.cells = page + _offered(answers) + _revealed(answers)
-    solved.cells[0].source += (f"\n\n{{download}}`The notebook to work on <../exercises/{name}>` · "
+    solved.cells[0].source += (f"\n\n**On this page** you can answer what asks for a number or a "
+                               "choice, and open the box with our answer. Code is run in the "
+                               f"notebook.\n\n{{download}}`The notebook to work on <../exercises/{name}>` · "
                                f"[the lesson](../notebooks/{name})")
     return solved
 

@@ -78,7 +78,8 @@ def test_addresses_are_those_of_the_notebooks(sources):
 
 
 def test_claims_and_lines_are_the_words_of_the_lessons(sources):
-    claims, lines = ((sources / f"{name}.md").read_text("utf-8") for name in ("claims", "lines"))
+    claims, lines = ((sources / f"{name}.md").read_text("utf-8").replace("\u00a0", " ")
+                     for name in ("claims", "lines"))
     told = 0
     for path in ROOT.glob("notebooks/*.ipynb"):
         for cell in nbformat.read(path, 4).cells:
