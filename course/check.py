@@ -61,14 +61,14 @@ class Verdict:
 
     def _repr_html_(self):
         if not self.options:
-            foot = "".join(f"<p><small>{_code(line)}</small></p>" for line in self._foot())
-            return (f'<div class="course-verdict"><p>{_code(self._head() + self.reason)}</p>'
+            foot = "".join(f"<p><small>{as_html(line)}</small></p>" for line in self._foot())
+            return (f'<div class="course-verdict"><p>{as_html(self._head() + self.reason)}</p>'
                     f"{foot}</div>")
-        options = "".join(f"<details><summary>{letter}) {_code(text)}</summary><p>"
-                          f"<strong>{'Right.' if right else 'Not yet.'}</strong> {_code(why)}</p>"
+        options = "".join(f"<details><summary>{letter}) {as_html(text)}</summary><p>"
+                          f"<strong>{'Right.' if right else 'Not yet.'}</strong> {as_html(why)}</p>"
                           "</details>" for letter, text, why, right in self.options)
-        return (f'<div class="course-choice"><p><strong>{_code(self.question)}</strong></p>'
-                f"{options}<p>{_code(self.reason)}</p></div>")
+        return (f'<div class="course-choice"><p><strong>{as_html(self.question)}</strong></p>'
+                f"{options}<p>{as_html(self.reason)}</p></div>")
 
 
 def choice(question, answer="?"):
@@ -157,6 +157,6 @@ def _verdict(fn, marked, *names):
                    family=found.family, how=found.how)
 
 
-def _code(text):
+def as_html(text):
     """text as HTML, with `code` set as code."""
     return re.sub(r"`([^`]+)`", r"<code>\1</code>", html.escape(text))

@@ -37,7 +37,7 @@ def _named(cells):
 def number(name):
     """The box for a number: what number.js needs, and a twin for pages without scripts."""
     held = html.escape(json.dumps(question(name), ensure_ascii=False, allow_nan=False))
-    text = check._code(check.NUMBERS[name]["text"])
+    text = check.as_html(check.NUMBERS[name]["text"])
     return (f'<div class="course-number" data-question="{held}"><p><strong>{text}</strong></p>'
             f"<p>{TWIN}</p></div>")
 

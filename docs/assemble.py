@@ -21,6 +21,12 @@ SAID = {  # what a notebook says to somebody with a kernel: what a page says
     "(run the cell to": "(this needs JavaScript to",
     "</summary><": "</summary>\n<", "</details><": "</details>\n<"}  # search quotes both apart
 BELOW = "\n\n```{{toctree}}\n:hidden:\n\nProblems and answers <../problems/{}>\n```"
+HERE = """
+
+**On this page** you can answer what asks for a number or a choice, and open the box with our answer.
+Code is run in the notebook.
+
+{{download}}`The notebook to work on <../exercises/{0}>` · [the lesson](../notebooks/{0})"""
 SHOWN = {"setup": "The cell that sets up", "predict": "The cell that asks",
          "mark": "The cell that marks"}
 
@@ -99,10 +105,7 @@ def problems(solved, blanks, name):
             page.append(_blank(asked[cell.id]))
         (answers if answers or mark.get("solution") else page).append(cell)
     solved.cells = page + _offered(answers) + _revealed(answers)
-    solved.cells[0].source += (f"\n\n**On this page** you can answer what asks for a number or a "
-                               "choice, and open the box with our answer. Code is run in the "
-                               f"notebook.\n\n{{download}}`The notebook to work on <../exercises/{name}>` · "
-                               f"[the lesson](../notebooks/{name})")
+    solved.cells[0].source += HERE.format(name)
     return solved
 
 

@@ -75,7 +75,7 @@ def test_the_pages_ask_what_is_found_by_hand(pages, questions):
                  and "course-choice" in cell.source]
         assert len(shown) == len(wanted)
         for name, text in zip(wanted, shown):
-            assert check._code(check.QUESTIONS[name]["text"]) in text
+            assert check.as_html(check.QUESTIONS[name]["text"]) in text
             assert "No answer yet: open the option you would choose." in text
 
 

@@ -61,8 +61,8 @@ def test_a_verdict_shows_the_question_and_all_options(name):
         for option in entry["options"]:
             assert option["text"] in text
             word = "Right." if option["letter"] == entry["right"] else "Not yet."
-            assert check._code(option["text"]) in page
-            assert f"<p><strong>{word}</strong> {check._code(option['reason'])}</p>" in page
+            assert check.as_html(option["text"]) in page
+            assert f"<p><strong>{word}</strong> {check.as_html(option['reason'])}</p>" in page
         assert entry["text"] in text and verdict.reason in text
         assert page.count("<details>") == len(entry["options"]) == page.count("</details>")
         assert "<script" not in page
@@ -101,4 +101,4 @@ def test_a_missing_question_is_no_error(question):
 
 
 def test_code_in_an_option_is_set_as_code_and_html_is_escaped():
-    assert check._code("`p < q` & more") == "<code>p &lt; q</code> &amp; more"
+    assert check.as_html("`p < q` & more") == "<code>p &lt; q</code> &amp; more"
