@@ -23,8 +23,8 @@ SAID = {  # what a notebook says to somebody with a kernel: what a page says
 BELOW = "\n\n```{{toctree}}\n:hidden:\n\nProblems and answers <../problems/{}>\n```"
 HERE = """
 
-**On this page** you can answer what asks for a number or a choice, and open the box with our answer.
-Code is run in the notebook.
+**On this page** you can answer what asks for a number or a choice, and open the box with our
+answer. Code is run in the notebook.
 
 {{download}}`The notebook to work on <../exercises/{0}>` · [the lesson](../notebooks/{0})"""
 SHOWN = {"setup": "The cell that sets up", "predict": "The cell that asks",
