@@ -9,6 +9,7 @@ import functools
 import html
 import io
 import pathlib
+import textwrap
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -20,17 +21,48 @@ from matplotlib.ticker import LogLocator
 P, Q = "#0072B2", "#D55E00"  # Okabe-Ito blue and vermillion: target and draft, in every figure
 INK, GREY, PALE = "#222222", "#CFCFCF", "#F4F4F4"
 OTHERS = [INK, "#009E73", "#7B3F8C", "#777777"]  # curves that are neither target nor draft
-DASHES = ["-", "--", "-.", ":"]
-MARKS = ["o", "s", "^", "D"]
+DASHES, MARKS = ["-", "--", "-.", ":"], ["o", "s", "^", "D"]
 
 
 def _styled(draw):
-    """draw, run in the course's own style."""
+    """draw, run in the course's own style, then made to fit what is in it."""
     @functools.wraps(draw)
     def styled(*args, **options):
         with plt.style.context(pathlib.Path(__file__).with_name("course.mplstyle")):
-            return draw(*args, **options)
+            return _fit(*draw(*args, **options))
     return styled
+
+
+def _fit(fig, alt):
+    """Break a title that is too long, and leave out numbers of a logarithmic x that touch."""
+    ax, n, right = fig.axes[0], 1, -np.inf
+    words = ax.get_title(loc="left")
+    fig.draw_without_rendering()  # lays it out
+    while ax.set_title(words).get_window_extent().x1 > fig.bbox.x1 - 5 and n < 4:
+        n += 1
+        words = _even(words, n, 4)
+    for label in ax.get_xticklabels() if ax.get_xscale() == "log" else []:
+        box = label.get_window_extent()
+        label.set_visible(box.x0 > right + 7)  # pixels
+        right = box.x1 if label.get_visible() else right
+    return fig, alt
+
+
+def _even(words, n, slack=0):
+    """words in n lines, the longest of which has at most slack letters more than it must have."""
+    size = len(words) // n
+    while len(textwrap.wrap(words, size, break_long_words=False)) > n:
+        size += 1
+    return textwrap.fill(words, size + slack, break_long_words=False)
+
+
+def _boxes(width, height):
+    """A figure for boxes: at most 6.2 in wide, or type of 11 pt would be too small on a phone."""
+    plt.rcParams.update({"font.size": 11, "axes.titlesize": 12, "axes.grid": False})
+    fig, ax = plt.subplots(figsize=(min(6.2, width), height))
+    ax.tick_params(length=0)
+    ax.spines[:].set_visible(False)
+    return fig, ax
 
 
 def show(fig, alt):
@@ -128,9 +160,8 @@ def laws(bars, names, title, alt, ylabel="probability"):
         ax.bar(x, values, width * 0.92, color=colour, hatch=hatch, label=label)
     ax.set_xticks(range(len(names)), names)
     ax.tick_params(axis="x", length=0)
-    ax.set(ylabel=ylabel)
-    ax.set_title(title)
-    fig.legend(loc="outside lower center", ncols=min(3, len(bars)))
+    ax.set(ylabel=ylabel, title=title)
+    fig.legend(loc="outside lower center", ncols=3 if len("".join(bars)) < 45 else 1)
     return fig, alt
 
 
@@ -149,27 +180,22 @@ def curves(x, lines, title, alt, xlabel, ylabel, log=""):
         ax.plot(x, values, color=colour, linestyle=dash, marker=mark, label=label)
         ends.append((values[-1], label, colour))
     _scales(ax, x, log)
+    ax.set(xlabel=xlabel, ylabel=ylabel, title=title)
     _label_ends(ax, x[-1], ends)
-    ax.set(xlabel=xlabel, ylabel=ylabel)
-    ax.set_title(title)
     return fig, alt
 
 
 @_styled
 def foretold(x, lines, seen, title, alt, xlabel, ylabel, log=""):
-    """Lines that were predicted, {label: (len(x),)}, and open marks for what was counted.
-
-    seen has the same labels; log is as in curves.
-    """
+    """Lines predicted, {label: (len(x),)}, and open marks for those seen; log is as in curves."""
     fig, ax = plt.subplots()
     for (label, values), colour, dash, mark in zip(lines.items(), OTHERS, DASHES, MARKS,
                                                    strict=False):
         ax.plot(x, values, color=colour, linestyle=dash, label=label)
         ax.plot(x, seen[label], mark, color=colour, markerfacecolor="white", markersize=8)
     _scales(ax, x, log)
-    ax.set(xlabel=xlabel, ylabel=ylabel)
+    ax.set(xlabel=xlabel, ylabel=ylabel, title=title)
     fig.legend(ax.lines[::2], list(lines), loc="outside lower center", ncols=len(lines))
-    ax.set_title(title)
     return fig, alt
 
 
@@ -188,14 +214,14 @@ def _scales(ax, x, log):
 
 
 def _label_ends(ax, x, ends):
-    """Names beside the last points, pushed apart where they would overlap."""
-    low = -np.inf
-    for y, label, colour in sorted(ends):
-        at = ax.transData.transform((x, y))[1]
-        low = max(at, low + 17)  # pixels
-        ax.annotate(label, (x, y), xytext=(8, (low - at) * 72 / ax.figure.dpi),
-                    textcoords="offset points", va="center", color=colour, fontweight="bold",
-                    annotation_clip=False)
+    """Names beside the last points, pushed apart where they would overlap, none above the plot."""
+    ax.figure.draw_without_rendering()  # lays it out
+    ends, gaps = sorted(ends), 21 * np.arange(len(ends))  # pixels
+    at = ax.transData.transform([(x, y) for y, *_ in ends])[:, 1]
+    put = np.minimum(np.maximum.accumulate(at - gaps) + gaps, ax.bbox.y1 - 4 - gaps[::-1])
+    for (y, label, colour), move in zip(ends, put - at, strict=True):
+        ax.annotate(label, (x, y), (8, move * 72 / ax.figure.dpi), textcoords="offset points",
+                    va="center", color=colour, fontweight="bold", annotation_clip=False)
 
 
 @_styled
@@ -211,9 +237,8 @@ def counts(expected, seen, spread, title, alt):
     ticks = [v for v in (10, 30, 100, 300, 1000, 3000, 10_000) if x[0] / 2 < v < 2 * x[-1]]
     ax.set_xticks(ticks, [f"{v}" for v in ticks])
     ax.minorticks_off()
-    ax.set(xlabel="times expected", ylabel="times seen − expected")
+    ax.set(xlabel="times expected", ylabel="times seen − expected", title=title)
     fig.legend(loc="outside lower center", ncols=3)
-    ax.set_title(title)
     return fig, alt
 
 
@@ -221,7 +246,7 @@ def counts(expected, seen, spread, title, alt):
 def grid(cells, rows, columns, title, alt, xlabel="", ylabel="", words=("", "×")):
     """A table of 0 and 1, (rows, columns): dark cells with a sign, not by colour alone."""
     cells = np.asarray(cells, dtype=int)
-    fig, ax = plt.subplots(figsize=(0.9 + 0.62 * len(columns) + 1.6, 1.3 + 0.42 * len(rows)))
+    fig, ax = _boxes(0.9 + 0.62 * len(columns) + 1.6, 1.3 + 0.42 * len(rows))
     ax.pcolormesh(cells, cmap=ListedColormap([PALE, "#5B5B5B"]), vmin=0, vmax=1,
                   edgecolors="white", linewidth=2)
     for (i, j), on in np.ndenumerate(cells):
@@ -229,12 +254,8 @@ def grid(cells, rows, columns, title, alt, xlabel="", ylabel="", words=("", "×"
                 color="white" if on else INK)
     ax.invert_yaxis()
     ax.set_xticks(np.arange(len(columns)) + 0.5, columns)
-    ax.set_yticks(np.arange(len(rows)) + 0.5, rows)
-    ax.tick_params(length=0)
-    ax.grid(False)
-    ax.spines[:].set_visible(False)
-    ax.set(xlabel=xlabel, ylabel=ylabel)
-    ax.set_title(title)
+    ax.set_yticks(np.arange(len(rows)) + 0.5, [_even(row, 1 + len(row) // 23) for row in rows])
+    ax.set(xlabel=xlabel, ylabel=ylabel, title=title)
     return fig, alt
 
 
@@ -246,26 +267,19 @@ LOOKS = {  # of a box: face, edge, hatch
 
 @_styled
 def rounds(lines, title, alt):
-    """Rounds of a generation as rows of boxes: lines is a list of lists of (word, look).
-
-    "kept" grey, "replaced" blue stripes, "bonus" solid blue, "thrown away" vermillion dots,
-    "not used" fewer dots.
-    """
+    """Rounds of a generation as rows of boxes: lines is lists of (word, look), looks from LOOKS."""
     width = max(5, *(len(line) for line in lines))
-    fig, ax = plt.subplots(figsize=(0.9 + 0.8 * width, 1.3 + 0.55 * len(lines)))
+    fig, ax = _boxes(0.9 + 0.8 * width, 1.3 + 0.55 * len(lines))
     for i, line in enumerate(lines):
         for j, (word, look) in enumerate(line):
             _box(ax, j, i, word, look)
     _hatch_in_edge_colour(ax.patches)
-    ax.set(ylim=(len(lines), 0), xlim=(-0.6, width - 0.4))
+    ax.set(ylim=(len(lines), 0), xlim=(-0.6, width - 0.4), title=title)
     ax.set_yticks(np.arange(len(lines)) + 0.5, [f"round {i + 1}" for i in range(len(lines))])
     ax.set_xticks([])
-    ax.tick_params(length=0)
-    ax.grid(False)
-    ax.spines[:].set_visible(False)
     looks = [look for look in LOOKS if any(look == part for line in lines for _, part in line)]
-    fig.legend(handles=list(map(_swatch, looks)), loc="outside lower center", ncols=3)
-    ax.set_title(title)
+    fig.legend(handles=list(map(_swatch, looks)), loc="outside lower center",
+               ncols=4 if len(looks) == 4 else 3)
     return fig, alt
 
 

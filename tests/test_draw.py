@@ -10,6 +10,7 @@ import pytest
 mpl.use("Agg")
 import matplotlib.pyplot as plt
 from matplotlib.colors import to_hex
+from matplotlib.text import Text
 
 from course import draw
 
@@ -95,6 +96,59 @@ def test_show_stores_one_image_with_alt_and_the_same_bytes_twice(name, shown):
     assert caption[1] == ' aria-hidden="true"'  # or a screen reader would read the alt twice
 
 
+LONG = "A finding that takes more words than one line of any figure of this course has room for"
+WIDE = {
+    "wide grid": lambda: draw.grid(np.eye(12), ["accept-target-probability, 11 more"] * 12,
+                                   list("abcdefghijkl"), LONG, ALT),
+    "wide rounds": lambda: draw.rounds([[("grey", "kept")] * 9], LONG, ALT),
+    "crowded numbers": lambda: draw.curves([0.01, 0.25, 0.26, 100], {"noisy, favourite": [1] * 4},
+                                           LONG, ALT, "x", "y", log="x"),
+    "three in the legend": lambda: draw.laws({f"paid by kept guesses {i}": P for i in range(3)},
+                                             NAMES, LONG, ALT),
+}
+
+
+def written(fig):
+    """The pieces of text that a reader sees, and the box of each in pixels."""
+    fig.draw_without_rendering()
+    outside = {id(label) for ax in fig.axes for axis in (ax.xaxis, ax.yaxis)
+               for tick in axis.get_major_ticks() for label in (tick.label1, tick.label2)
+               if not min(axis.get_view_interval()) <= tick.get_loc()
+               <= max(axis.get_view_interval())}  # not drawn
+    return [(text, text.get_window_extent()) for text in fig.findobj(Text)
+            if text.get_visible() and text.get_text().strip() and id(text) not in outside]
+
+
+@pytest.mark.parametrize("name", [*FIGURES, *WIDE])
+def test_a_phone_shows_every_word_large_and_whole_and_by_itself(name):
+    fig, _ = {**FIGURES, **WIDE}[name]()
+    seen = written(fig)
+    for text, box in seen:
+        phone = text.get_fontsize() / 72 * 352 / fig.get_figwidth()  # px of 352 px
+        assert phone >= 8.5, text.get_text()
+        assert 0 <= box.x0 and box.x1 <= fig.bbox.x1 and 0 <= box.y0, text.get_text()
+        assert box.y1 <= fig.bbox.y1, text.get_text()
+    for i, (text, box) in enumerate(seen):
+        for other, near in seen[:i]:
+            across = min(box.x1, near.x1) - max(box.x0, near.x0)
+            down = min(box.y1, near.y1) - max(box.y0, near.y0)
+            assert across < 0 or down < 2, (text.get_text(), other.get_text())
+
+
+def test_a_long_title_is_broken_into_even_lines():
+    fig, _ = WIDE["three in the legend"]()
+    lines = fig.axes[0].get_title(loc="left").split("\n")
+    assert " ".join(lines) == LONG and len(lines) == 2
+    assert abs(len(lines[0]) - len(lines[1])) < 15
+
+
+def test_numbers_that_would_touch_are_left_out_and_keep_their_ticks():
+    ax = WIDE["crowded numbers"]()[0].axes[0]
+    assert [label.get_text() for label in ax.get_xticklabels() if label.get_visible()] == [
+        "0.01", "0.25", "100"]
+    assert len(ax.get_xticks()) == 4
+
+
 def test_show_closes_its_figure_and_escapes_the_sentence(shown):
     fig, _ = FIGURES["grid"]()
     draw.show(fig, 'Bars where p < q & "red" is large.')
@@ -176,7 +230,8 @@ def test_names_at_the_ends_do_not_cover_each_other():
     ax = fig.axes[0]
     heights = sorted(ax.transData.transform(text.xy)[1] + text.xyann[1] * fig.dpi / 72
                      for text in ax.texts)
-    assert min(np.diff(heights)) >= 16
+    assert min(np.diff(heights)) >= 20
+    assert max(heights) < ax.bbox.y1  # or the title would meet them
 
 
 def test_log_y_does_not_start_at_0():
