@@ -68,7 +68,8 @@ def tested(fault, env):
                           capture_output=True, encoding="utf-8", errors="replace")
     failed = re.findall(r"^FAILED tests/(\S+)(?: - (\w+))?", done.stdout, re.M)
     if done.returncode == 0:
-        return None
+        passed = re.search(r"\d+ passed", done.stdout)
+        return None if passed else ("its test:", "skipped", "needs what is missing here")
     if not failed:
         return "pytest:", "no test ran", done.stdout[-80:]
     test, error = failed[0]
@@ -78,8 +79,9 @@ def tested(fault, env):
 def verdict(lesson, fault):
     """(as it should be, the line to print) for one fault."""
     cell, error, message = run(lesson, fault) or ("no cell", "", "fails")
-    found = {"": "spared", "AssertionError": "caught"}.get(error, "crashed")
-    fine = found == ("spared" if fault.get("harmless") else "caught")
+    words = {"": "spared", "AssertionError": "caught", "skipped": "not run"}
+    found = words.get(error, "crashed")
+    fine = found in ("spared" if fault.get("harmless") else "caught", "not run")
     word = found if fine else "SURVIVES" if found == "spared" else f"WRONGLY {found} ({error})"
     name = lesson.stem[:2] if lesson else "check"
     return fine, f"{name} {fault['id']:32} {word:7} {cell} {message}"
