@@ -11,13 +11,18 @@ FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "-
 
 
 @contextlib.contextmanager
-def started(*more):
-    """A browser, headless, with a fresh profile and, if given, more flags."""
+def playing():
+    """Playwright, of which a process can have one at a time."""
     sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
     if not CHROMIUM:
         pytest.skip("no Chromium: nothing is looked at here")
     with sync_api.sync_playwright() as play:
-        chromium = play.chromium.launch(executable_path=CHROMIUM, headless=True,
-                                        args=[*FLAGS, *more])
-        yield chromium
-        chromium.close()
+        yield play
+
+
+@contextlib.contextmanager
+def started(play, *more):
+    """A browser, headless, with a fresh profile and, if given, more flags."""
+    browser = play.chromium.launch(executable_path=CHROMIUM, headless=True, args=[*FLAGS, *more])
+    yield browser
+    browser.close()

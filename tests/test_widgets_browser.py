@@ -3,7 +3,7 @@ import json
 import pathlib
 
 import pytest
-from chromium import started
+from chromium import playing, started
 
 from course import widgets as made
 from course.widgets import PQ, Gain, Mask, Stepper
@@ -49,7 +49,7 @@ def address(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def browser():
-    with started() as chromium:
+    with playing() as play, started(play) as chromium:
         yield chromium
 
 

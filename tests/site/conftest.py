@@ -9,7 +9,7 @@ import threading
 from pathlib import Path
 
 import pytest
-from chromium import started
+from chromium import playing, started
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 SITE = ROOT / "_site"
@@ -38,8 +38,14 @@ def address():
 
 
 @pytest.fixture(scope="session")
-def browser():
-    with started() as chromium:
+def play():
+    with playing() as play:
+        yield play
+
+
+@pytest.fixture(scope="session")
+def browser(play):
+    with started(play) as chromium:
         yield chromium
 
 

@@ -56,7 +56,10 @@ def saved(page, copy):
     for _ in range(240):
         page.keyboard.press("Control+s")
         page.wait_for_timeout(500)
-        cells = [c for c in nbformat.read(copy, 4).cells if c.cell_type == "code"]
+        try:
+            cells = [c for c in nbformat.read(copy, 4).cells if c.cell_type == "code"]
+        except nbformat.reader.NotJSONError:
+            continue  # it is being written
         if all(cell.execution_count for cell in cells):
             return cells
     pytest.fail("not every cell was run")

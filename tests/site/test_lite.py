@@ -110,10 +110,10 @@ def address(served):
 
 
 @pytest.fixture
-def page(address, served):
+def page(play, address, served):
     """A page of a fresh browser. What it asks of other hosts, workers included, fails the test."""
     proxy = f"--proxy-server=127.0.0.1:{served.server_port}"  # which is not used for loopback
-    with started(proxy) as chromium:
+    with started(play, proxy) as chromium:
         fresh = chromium.new_page()
         fresh.set_default_timeout(PATIENCE)
         yield fresh
