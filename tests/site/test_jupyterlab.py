@@ -51,18 +51,28 @@ def lab(tmp_path_factory):
             server.wait(30)
 
 
-def saved(page, copy):
+def quiet(page, address):
+    """Wait until the kernel has been idle for three looks in a row: between two cells it is too."""
+    looks = 0
+    for _ in range(300):
+        page.wait_for_timeout(1000)
+        kernels = page.request.get(f"{address}api/kernels?token=here").json()
+        looks = looks + 1 if kernels and kernels[0]["execution_state"] == "idle" else 0
+        if looks == 3:
+            return
+    pytest.fail("the kernel is never done")
+
+
+def saved(page, address, copy):
     """The code cells of the copy, saved once all of them have run."""
-    for _ in range(240):
+    for _ in range(10):  # few saves: two at a time would make JupyterLab ask which one counts
+        quiet(page, address)
         page.keyboard.press("Control+s")
-        page.wait_for_timeout(500)
-        try:
-            cells = [c for c in nbformat.read(copy, 4).cells if c.cell_type == "code"]
-        except nbformat.reader.NotJSONError:
-            continue  # it is being written
+        page.wait_for_timeout(2000)
+        cells = [c for c in nbformat.read(copy, 4).cells if c.cell_type == "code"]
         if all(cell.execution_count for cell in cells):
             return cells
-    pytest.fail("not every cell was run")
+    pytest.fail(f"not every cell was run: {page.locator('.jp-Dialog').all_inner_texts()}")
 
 
 def test_lesson_05_runs_and_its_explorer_moves(browser, lab):
@@ -75,7 +85,7 @@ def test_lesson_05_runs_and_its_explorer_moves(browser, lab):
     page.wait_for_selector(".jp-Notebook .jp-Cell")
     page.get_by_role("menuitem", name="Run", exact=True).click()
     page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
-    cells = saved(page, copy)
+    cells = saved(page, address, copy)
     assert not [o for cell in cells for o in cell.outputs if o.output_type == "error"]
     box = ".jp-Notebook .jp-WindowedPanel-outer, .jp-Notebook"
     widget = page.locator(".jp-Notebook .cw-pq")
