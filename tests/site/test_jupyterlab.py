@@ -83,6 +83,7 @@ def test_lesson_05_runs_and_its_explorer_moves(browser, lab):
     page.set_default_timeout(120_000)
     page.goto(f"{address}lab/tree/{LESSON}?token=here")
     page.wait_for_selector(".jp-Notebook .jp-Cell")
+    quiet(page, address)  # asked earlier, JupyterLab would want to know which kernel
     page.get_by_role("menuitem", name="Run", exact=True).click()
     page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
     cells = saved(page, address, copy)
