@@ -52,7 +52,7 @@ def assemble(folder):
         page.cells[0].source += _in_the_lab(ROOT / "exercises" / path.name, blanks)
         nbformat.write(page, folder / "problems" / path.name)
         shutil.copy(ROOT / "exercises" / path.name, folder / "exercises")
-    for name in filter(lambda name: (ROOT / "docs" / name).exists(), PAGES):
+    for name in PAGES:
         shutil.copy(ROOT / "docs" / name, folder)
     shutil.copy(ROOT / "README.md", folder)
     shutil.copy(ROOT / "docs" / "rule.png", folder)

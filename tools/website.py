@@ -18,7 +18,7 @@ MATHS = DOCS / "node_modules" / "mathjax" / "es5"
 sys.path.insert(0, str(DOCS))
 
 
-def from_npm(*options):
+def from_npm():
     """Install what docs/package-lock.json names, if it is newer than what is there."""
     stamp, lock = DOCS / "node_modules" / ".package-lock.json", DOCS / "package-lock.json"
     if stamp.exists() and stamp.stat().st_mtime >= lock.stat().st_mtime:
@@ -27,8 +27,8 @@ def from_npm(*options):
     if not npm:
         sys.exit("npm is missing: the site takes the program that sets its formulas from there. "
                  "Install Node (20 or later), then try again.")
-    subprocess.run([npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error",
-                    *options], cwd=DOCS, check=True, stdout=subprocess.DEVNULL)
+    subprocess.run([npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"],
+                   cwd=DOCS, check=True, stdout=subprocess.DEVNULL)
     stamp.touch()
 
 

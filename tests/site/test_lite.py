@@ -160,6 +160,13 @@ def test_every_notebook_is_in_it_or_named(site):
     assert seen >= 3 and "torch" in readme and "safetensors" in readme
 
 
+def test_the_pages_lead_to_the_notebooks_that_are_in_it():
+    pages = [path.read_text("utf-8") for kind in ("notebooks", "problems")
+             for path in (ROOT / "_site" / kind).glob("*.html")]
+    led = {path for page in pages for path in re.findall(r"lab\.html\?path=([\w/.]+)", page)}
+    assert led == {path.relative_to(ROOT).as_posix() for path in lite.sorted_out()[0]}
+
+
 def test_a_copy_is_the_notebook_and_one_cell(site):
     for path in (site / "lite" / "files").glob("*/*.ipynb"):
         copy = nbformat.read(path, 4)

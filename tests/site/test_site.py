@@ -20,6 +20,7 @@ AXE = ROOT / "docs" / "node_modules" / "axe-core" / "axe.min.js"
 PAGES = sorted(path.relative_to(SITE).as_posix() for path in SITE.rglob("*.html")
                if path.relative_to(SITE).parts[0] not in ("lite", "_static"))
 LESSONS = [page for page in PAGES if page.startswith("notebooks/")]
+ASKING = [page for page in PAGES if "course-choice" in (SITE / page).read_text("utf-8")]
 WIDTHS = (360, 768, 1280)
 OPEN = "document.querySelectorAll('article details').forEach((box) => { box.open = true; })"
 every = pytest.mark.parametrize("name", PAGES)
@@ -31,6 +32,13 @@ def test_the_site_is_there():
     named = {"index.html", "claims.html", "lines.html", "glossary.html", "questions.html",
              "search.html", "lab.html"}
     assert len(books) > 20 and books | named <= set(PAGES)
+
+
+def test_every_question_is_asked_somewhere():
+    text = "".join((SITE / name).read_text("utf-8") for name in ASKING)
+    assert len(ASKING) > 10 and len(check.QUESTIONS) > 100
+    assert not [name for name, entry in check.QUESTIONS.items()
+                if check.as_html(entry["text"]) not in text]
 
 
 def fits(page, name):
@@ -90,8 +98,7 @@ def test_figures_have_words_and_a_white_ground(opened, name):
     assert looks == [["rgb(255, 255, 255)", "none", "1"]] * len(alts)
 
 
-@pytest.mark.parametrize("name", [page for page in PAGES if "course-choice" in
-                                  (SITE / page).read_text("utf-8")])
+@pytest.mark.parametrize("name", ASKING)
 def test_every_option_answers_with_its_reason(opened, name):
     page = opened(name)
     asked = {entry["text"].replace("`", ""): entry for entry in check.QUESTIONS.values()}
